@@ -213,28 +213,24 @@ AC_DEFUN([NUIOA_TRY_LDFLAG], [
     LDFLAGS=$nuioa_save_LDFLAGS
 ])
 
-# NUIOA_MPI_FLAGS(VARIABLE): sets VARIABLE_CFLAGS, _LDFLAGS, _PIE_CFLAGS and _PIE_LDFLAGS for the
-# MPI's wrapper: the hardening flags, and none of them if the compiler behind it, which may be
-# another, does not take all.
+# NUIOA_MPI_FLAGS(VARIABLE): sets VARIABLE_CFLAGS and VARIABLE_LDFLAGS for the MPI's wrapper: the
+# hardening flags, and none of them if the compiler behind it, which may be another, does not take
+# all.
 AC_DEFUN([NUIOA_MPI_FLAGS], [
     $1_CFLAGS=$HARDENING_CFLAGS
     $1_LDFLAGS=$HARDENING_LDFLAGS
-    $1_PIE_CFLAGS=$PIE_CFLAGS
-    $1_PIE_LDFLAGS=$PIE_LDFLAGS
     AS_IF([test -n "$MPICC_$1" && test -n "$HARDENING_CFLAGS"], [
         AC_MSG_CHECKING([whether $MPICC_$1 accepts the hardening flags])
         nuioa_save_CC=$CC nuioa_save_CFLAGS=$CFLAGS nuioa_save_LDFLAGS=$LDFLAGS
         CC=$MPICC_$1
-        CFLAGS="-Werror $SPEED_CFLAGS $HARDENING_CFLAGS $PIE_CFLAGS $CFLAGS"
-        LDFLAGS="$HARDENING_LDFLAGS $PIE_LDFLAGS $LDFLAGS"
+        CFLAGS="-Werror $SPEED_CFLAGS $HARDENING_CFLAGS $CFLAGS"
+        LDFLAGS="$HARDENING_LDFLAGS $LDFLAGS"
         AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [])], [AC_MSG_RESULT([yes])],
-            [AC_MSG_RESULT([no]); $1_CFLAGS= $1_LDFLAGS= $1_PIE_CFLAGS= $1_PIE_LDFLAGS=])
+            [AC_MSG_RESULT([no]); $1_CFLAGS= $1_LDFLAGS=])
         CC=$nuioa_save_CC CFLAGS=$nuioa_save_CFLAGS LDFLAGS=$nuioa_save_LDFLAGS
     ])
     AC_SUBST([$1_CFLAGS])
     AC_SUBST([$1_LDFLAGS])
-    AC_SUBST([$1_PIE_CFLAGS])
-    AC_SUBST([$1_PIE_LDFLAGS])
 ])
 
 # Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs), and of

@@ -2,9 +2,9 @@
 
 /* libnuioa-preload.so is in LD_PRELOAD of every rank and of all programs that the rank starts, so
  * it links no MPI library. It exports the names of the MPI functions as jumps through a table. At
- * first, and if neither a trace nor libnuioa-coll is wanted, the jumps lead to the MPI library.
- * MPI_Init shows which MPI library this is. Then the jumps lead to the build of libnuioa-trace or
- * libnuioa-coll for it, which is in the same directory as this file.
+ * first, and if no trace is wanted, the jumps lead to the MPI library. MPI_Init shows which MPI
+ * library this is. Then the jumps lead to the build of libnuioa-trace for it, which is in the same
+ * directory as this file.
  *
  * The jumps are in assembly because they must not change the arguments: MPI_Comm is an int in one
  * MPI library and a pointer in the other. */
@@ -81,35 +81,17 @@ static bool first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
-/* The libraries that can be wanted. A trace comes first, because it must show what the program does
- * without libnuioa-coll. libnuioa-coll is loaded also if it is off in this rank: it may be on in
- * other ranks, which then ask this one. */
-struct library {
-    const char *name;
-    const char *loss; /* what the user loses without it; NULL: nothing */
-};
-static const struct library trace = { "trace", "not recorded" }, coll = { "coll", "not used" },
-                            no_coll = { "coll", NULL };
-
-static const struct library *wanted_coll(void)
-{
-    const char *word = getenv("NUIOA_COLL");
-    if (!word || !*word)
-        return NULL;
-    return strcmp(word, "off") ? &coll : &no_coll;
-}
-
-static const struct library *wanted(void)
+static bool trace_is_wanted(void)
 {
     const char *file = getenv("NUIOA_TRACE_FILE");
-    return file && *file ? &trace : wanted_coll();
+    return file && *file;
 }
 
-/* Writes one line to stderr, on the first rank only. */
-static void print_loss(const struct library *library, const char *what, const char *detail)
+/* Says on the first rank, in one line on stderr, why no trace is recorded. */
+static void print_loss(const char *what, const char *detail)
 {
-    if (library && library->loss && first_rank())
-        fprintf(stderr, "nuioa: %s: %s: %s%s\n", library->name, library->loss, what, detail);
+    if (first_rank())
+        fprintf(stderr, "nuioa: trace: not recorded: %s%s\n", what, detail);
 }
 
 /* --- the MPI library ------------------------------------------------------------------------- */
@@ -213,14 +195,14 @@ static void say_in_front(const char *loss)
 
 /* Makes the path of our library in the directory of this file. No variable of the user can change
  * it. */
-static int library_path(const char *name, const char *build, char *path, size_t size)
+static int library_path(const char *build, char *path, size_t size)
 {
     Dl_info info;
     if (!dladdr(&nuioa_preload_table, &info) || !info.dli_fname)
         return -ENOENT;
     const char *end = strrchr(info.dli_fname, '/');
-    int n = end ? snprintf(path, size, "%.*s/libnuioa-%s-%s.so", (int)(end - info.dli_fname),
-                           info.dli_fname, name, build)
+    int n = end ? snprintf(path, size, "%.*s/libnuioa-trace-%s.so", (int)(end - info.dli_fname),
+                           info.dli_fname, build)
                 : -1;
     return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
@@ -228,27 +210,24 @@ static int library_path(const char *name, const char *build, char *path, size_t 
 static void open_library(void)
 {
     char path[4096];
-    const struct library *library = wanted();
-    const char *build = library || getenv("NUIOA_COMPARE_SET") ? which() : NULL;
+    bool wanted = trace_is_wanted();
+    const char *build = wanted || getenv("NUIOA_COMPARE_SET") ? which() : NULL;
     if (build && build != standard_abi && first_rank())
         known_say(build, find);
-    if (!library)
+    if (!wanted)
         return;
-    if (library == &trace)
-        print_loss(wanted_coll(), "a trace is recorded", "");
     if (!build) {
-        print_loss(library, "neither Open MPI nor MPICH", "");
+        print_loss("neither Open MPI nor MPICH", "");
         return;
     }
     if (build == standard_abi) {
-        print_loss(library, "the program uses the standard ABI of MPI 5, ",
+        print_loss("the program uses the standard ABI of MPI 5, ",
                    "libmpi_abi; compile it with mpicc, for the MPI library's own ABI");
         return;
     }
-    void *handle =
-        library_path(library->name, build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
+    void *handle = library_path(build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
     if (!handle) {
-        print_loss(library, "nothing for this MPI: ", build);
+        print_loss("nothing for this MPI: ", build);
         return;
     }
     void *(**finder)(const char *) = dlsym(handle, "nuioa_trace_find");
@@ -342,7 +321,8 @@ static void __attribute__((constructor)) begin(void)
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
-        print_loss(wanted(), "it cannot look into a container, started by ", *name);
+        if (trace_is_wanted())
+            print_loss("it cannot look into a container, started by ", *name);
         leave_preload();
         return;
     }

@@ -18,7 +18,7 @@ if [ ! -x "$tool" ]; then
 fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset "${!SLURM_@}" "${!NUIOA_COLL@}"
+unset "${!SLURM_@}"
 export PYTHONDONTWRITEBYTECODE=1
 machines=$here/topologies
 
@@ -156,22 +156,6 @@ prints doctor-found 1 "$tool" doctor --root "$work/healthy" --json
 prints doctor-empty 1 "$tool" doctor --root "$work/empty" --as compute --json
 documents "nuioa doctor --json" doctor-healthy doctor-found doctor-empty
 
-found=
-for build in openmpi mpich; do
-    bench=${NUIOA_STAGE:-/nonexistent}/usr/bin/nuioa-bench-$build
-    [ -x "$bench" ] || continue
-    found="$found bench-$build bench-$build-root"
-    quick=(--sizes 4:8 -n 1 --rounds 1 --warmup 1 --json)
-    prints "bench-$build" 0 "$bench" -c bcast,allgather "${quick[@]}"
-    prints "bench-$build-root" 0 "$bench" -c bcast "${quick[@]}" --root 0 --verify
-done
-if [ -n "$found" ]; then
-    # shellcheck disable=SC2086
-    documents "nuioa-bench --json" $found
-else
-    skip "nuioa-bench --json: the page has each key" "no MPI library was found by configure"
-fi
-
 # --- files: the page's examples are what they are said to be -------------------------------------
 
 like "the profile is one" "$(<"$work/profile-nodes")" '"ranks": 64,[[:space:]]*"pairs": 2'
@@ -228,7 +212,7 @@ mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
 mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)
 names "a rank's variables are those that the sources set" "What a rank finds" "${ours[@]}"
 names "... and those of other programs" "Variables of other programs" "${foreign[@]}"
-names "... and those of recorder and broadcasts" "Recorder and broadcasts" "${read[@]}"
+names "... and those of the recorder" "Recorder" "${read[@]}"
 is "no other NUIOA_ variable is in the sources" "$(in_sources \
     '"((SLURM_)?NUIOA_[A-Z0-9_]*[A-Z0-9])["=]' lib spank pmix mpi tools | while read -r name; do
         grep -q "\`$name\`" "$top/doc/formats.md" || echo "$name"

@@ -68,17 +68,15 @@ else
     skip "the plugin exports what Slurm looks up, and no more" "not built: no slurm/spank.h"
 fi
 
-# The preloaded libraries export what MPI programs call, and three names for nuioa-bench, and one
-# for the shim; the shim before them has all of them.
+# The recorders export what MPI programs call, and one name for the shim; the shim before them has
+# all of that.
 preloaded=$stage/usr/lib/nuioa
-for file in "$preloaded"/libnuioa-{coll,trace}-*.so; do
+for file in "$preloaded"/libnuioa-trace-*.so; do
     [ -e "$file" ] || continue
-    name=${file##*/} own=
-    [[ $name != *-coll-* ]] || own=$(printf '%s\n' nuioa_coll_{algorithms,choose,version})
-    [[ $name != *-trace-* ]] || own=nuioa_trace_find
+    name=${file##*/}
     like "$name exports calls of MPI" "$(exported "$file")" MPI_Init
     is "$name exports calls of MPI, and no more" "$(exported "$file" | grep -vE '^(MPI|mpi)_')" \
-        "$own"
+        nuioa_trace_find
     [ -e "$preloaded/libnuioa-preload.so" ] || continue
     is "$name exports what libnuioa-preload.so hands on" \
         "$(comm -23 <(exported "$file" | grep -v ^nuioa_) \
@@ -193,8 +191,8 @@ is "the packages have the version" "$(sed -n '1s/^nuioa (\(.*\)).*/\1/p' "$top/d
     sed -n 's/^Version: *//p' "$top/packaging/nuioa.spec"
     sed -n 's/^ *version("\(.*\)")/\1/p; s|.*/nuioa-\(.*\)\.tar\.xz"$|\1|p' \
         "$top/packaging/spack/package.py")" "$(printf '%s\n' "$version"{,,,})"
-if [ -e "$plugin" ] && [ -e "$stage/usr/bin/nuioa-bench-mpich" ] &&
-    [ -e "$stage/usr/bin/nuioa-bench-openmpi" ] && [ -e "$stage/usr/bin/nuioa" ]; then
+if [ -e "$plugin" ] && [ -e "$preloaded/libnuioa-trace-mpich.so" ] &&
+    [ -e "$preloaded/libnuioa-trace-openmpi.so" ] && [ -e "$stage/usr/bin/nuioa" ]; then
     "$top/packaging/spdx" "$stage" >"$work/spdx" 2>&1
     is "packaging/nuioa.spdx has what is linked and opened" \
         "$(diff "$top/packaging/nuioa.spdx" "$work/spdx")" ""

@@ -29,7 +29,6 @@ void nuioa_options_finish(struct nuioa_options *options)
     if (options->mode == NUIOA_OFF) {
         options->export_set = 0;
         options->leader = NUIOA_LEADER_OFF;
-        options->coll = false;
         return;
     }
     if (options->export_given)

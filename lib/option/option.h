@@ -62,7 +62,6 @@ struct nuioa_options {
     enum nuioa_switch threads; /* on: variables bind OpenMP threads; off: not even told where */
     unsigned export_set;       /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
     bool export_given;         /* a source has set `export`; else the mode decides */
-    bool coll;                 /* preload libnuioa-coll */
     enum nuioa_switch gather;
     unsigned timeout_ms; /* time limit of the rendezvous of the nodes with srun */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
@@ -124,8 +123,8 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
 void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
                             struct nuioa_warnings *warnings, struct nuioa_warnings *retired);
 
-/* Sets the values that depend on other options: export_set; and with the mode off also leader and
- * coll, so that ranks are told nothing. Call it after the last set. */
+/* Sets the values that depend on other options: export_set; and with the mode off also leader,
+ * so that ranks are told nothing. Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
 /* Returns true if no plan is needed: the mode is off, and not even a report is asked for. A trace

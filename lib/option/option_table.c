@@ -75,16 +75,6 @@ static int set_word(const struct nuioa_option *option, struct nuioa_options *opt
     return 0;
 }
 
-static int set_bool(const struct nuioa_option *option, struct nuioa_options *options,
-                    const char *value, struct nuioa_error *err)
-{
-    if (find_word(option->values, value) < 0)
-        return unknown_word(option, value, err);
-    bool on = strcmp(value, "off") != 0;
-    memcpy(field_of(option, options), &on, sizeof(on));
-    return 0;
-}
-
 static int set_ms(const struct nuioa_option *option, struct nuioa_options *options,
                   const char *value, struct nuioa_error *err)
 {
@@ -320,12 +310,10 @@ const struct nuioa_option nuioa_option_table[] = {
     { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|nvshmem|none", "env,pmix,locality",
       "how ranks are told, comma list; env,pmix with --nuioa=export; a variable the user set stays",
       false, set_export, FIELD(export_set) },
-    { "coll", "off|on", "off", "preload broadcasts that use the leaders", false, set_bool,
-      FIELD(coll) },
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_path, FIELD(trace) },
     { "gather", "auto|on|off", "auto",
-      "rendezvous of the nodes with srun: auto for hints files, reports, coll, and up to 256 nodes",
+      "rendezvous of the nodes with srun: auto for hints files, reports, and up to 256 nodes",
       false, set_word, FIELD(gather) },
     { "timeout_ms", "1-60000", "500",
       "how long a node waits in the rendezvous; no longer than timeout_max_ms of plugstack.conf",

@@ -12,9 +12,12 @@
  *     NUIOA_STEP_LOAD_DIR nic_ranks nics_shifted nuioa_step_load nuioa_step_directory_open
  *     nuioa_step_load_decode nuioa_step_load_write nuioa_step_loads_read other_steps
  *     other_steps_open other_steps_read other_steps_tell step_load topo_load
+ *     libnuioa-coll nuioa-bench nuioa-bench-openmpi nuioa-bench-mpich NUIOA_COLL NUIOA_COLL_TABLE
+ *     NUIOA_COLL_ALGORITHM NUIOA_COLL_STATS NUIOA_COLL_NODES coll_map coll_table
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {
+    { "coll", NULL, false, "remove it (MPI libraries' own broadcasts are as good)" },
     { "policy", "cpu", false, "use --nuioa=export to move no rank" },
     { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
     { NULL, NULL, false, NULL },

@@ -17,7 +17,7 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
     if (nuioa_options_idle(o) || o->gather == NUIOA_SWITCH_OFF)
         return false;
     return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
-           o->coll || nuioa_hints_file(o->hints);
+           nuioa_hints_file(o->hints);
 }
 
 /* Returns how a warning ends that says why there is no rendezvous. */
@@ -36,8 +36,7 @@ static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t 
 {
     if (!rendezvous_is_wanted(o))
         return false;
-    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || o->coll ||
-        nuioa_hints_file(o->hints))
+    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || nuioa_hints_file(o->hints))
         return true;
     return node_count > 1 && node_count <= RENDEZVOUS_AUTO_NODES_MAX;
 }

@@ -85,8 +85,7 @@ struct completion {
 };
 
 /* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
- * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of
- * a job use the library or none does. */
+ * one. The ranks here still get the leaders of all nodes. */
 static void give_up(struct stepd_context *c, const char *why)
 {
     uint32_t leader_count;

@@ -29,12 +29,6 @@ void ending_watch(struct ending *e, spank_t spank)
         snprintf(e->socket, sizeof(e->socket), "_%u.%u", job, step);
 }
 
-void ending_ignore(struct ending *e)
-{
-    *e->socket = '\0';
-    e->looks = 0;
-}
-
 void ending_mark_over(struct ending *e)
 {
     __atomic_store_n(&e->over, true, __ATOMIC_RELEASE);

@@ -22,9 +22,6 @@ struct ending {
  * the job and step, such requests are not seen. */
 void ending_watch(struct ending *ending, spank_t spank);
 
-/* Undoes ending_watch(): requests of slurmd do not count any more. */
-void ending_ignore(struct ending *ending);
-
 /* Marks the step as over, for good: ending_is_requested() returns true from now on. Any thread may
  * call it. */
 void ending_mark_over(struct ending *ending);

@@ -75,15 +75,6 @@ static uint32_t early_leader(const struct stepd_context *c)
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
-/* Any signal to the step looks like a request to end it. Once srun has this node's leader, it may
- * send the table, and with coll=on a node must then not stop waiting because of a signal: ranks
- * without the table would wait for ever for those that have it. */
-static void bind_to_table(const struct stepd_context *c, struct rendezvous_stepd *g)
-{
-    if (c->options.coll)
-        ending_ignore(&g->ending);
-}
-
 static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
                       const char *token)
 {
@@ -119,8 +110,6 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
         g->calling = true;
     if (!g->calling)
         add_failure(c, g, err.text);
-    else if (g->call.early_leader != WIRE_NO_RANK)
-        bind_to_table(c, g);
 }
 
 /* The token that srun has put into the environment; NULL: none. With --async srun does not stay to
@@ -251,10 +240,9 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     };
     g->calling = false;
     g->waiting = !send_record(g, &source, &err);
-    if (g->waiting) {
+    if (g->waiting)
         g->sent = c->faults.count < WIRE_WARNINGS_MAX ? c->faults.count : WIRE_WARNINGS_MAX;
-        bind_to_table(c, g);
-    } else
+    else
         add_failure(c, g, err.text);
     free(text);
 }

@@ -37,7 +37,6 @@ static void read_options(struct stepd_context *c, spank_t spank, int argc, char 
     struct option_warnings warnings;
     struct option_sources sources = { argc, argv, step_environment(spank), c->flags };
     option_sources_read(&sources, &c->options, &warnings);
-    c->coll_asked = option_sources_of(&sources, "coll") != NUIOA_FROM_PLUGSTACK;
     /* They go to slurmd.log only, because srun has printed those that concern the user. */
     for (unsigned i = 0; i < warnings.plugstack.count; i++)
         slurm_error("nuioa: %s", warnings.plugstack.text[i]);

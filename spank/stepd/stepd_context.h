@@ -52,9 +52,8 @@ struct stepd_context {
     struct step step;
     struct nuioa_node node;
     struct nuioa_hints hints;
-    pid_t pid;       /* process id of slurmstepd */
-    bool active;     /* the plugin places the tasks of this step */
-    bool coll_asked; /* the user wrote the option coll; else it is the site's */
+    pid_t pid;   /* process id of slurmstepd */
+    bool active; /* the plugin places the tasks of this step */
 
     /* stepd.c, in task_post_fork; the array is there after init_post_opt. */
     struct forked_tasks forked;

@@ -41,25 +41,11 @@ static bool first_task(spank_t spank)
     return spank_get_item(spank, S_TASK_GLOBAL_ID, &rank) == ESPANK_SUCCESS && rank == 0;
 }
 
-/* The first rank alone prints why an option has no effect, so that the line comes once. */
+/* The first rank alone prints why no trace is recorded, so that the line comes once. */
 static void warn_once(spank_t spank, const char *what, const char *why)
 {
     if (first_task(spank))
         log_line("%s: %s", what, why);
-}
-
-/* All ranks must have the library or none, because they exchange messages in it. If the leaders of
- * all nodes are known, nuioa runs on all nodes; and without leaders the library does nothing. */
-static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t spank)
-{
-    if (!c->options.coll)
-        return false;
-    if (complete && c->task_memory->job_known)
-        return true;
-    warn_once(spank, "coll: not used",
-              "not all nodes have said who leads them; a line with \"gather:\" "
-              "says why, unless gather=off is set");
-    return false;
 }
 
 /* Appends the library to the user's LD_PRELOAD. NULL, or a text that says what failed. */
@@ -93,22 +79,15 @@ static void warn_of_directory(spank_t spank, const char *file)
     warn_once(spank, what, strerror(errno));
 }
 
-void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
+void preload_enter(const struct stepd_context *c, spank_t spank)
 {
-    if (step_is_launcher(spank))
-        return;
-    bool coll = may_have_coll(c, complete, spank);
-    if (!*c->options.trace && !coll)
+    if (!*c->options.trace || step_is_launcher(spank))
         return;
     const char *why = add_shim(spank);
     if (why) {
-        warn_once(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
+        warn_once(spank, "trace: not recorded", why);
         return;
     }
-    if (*c->options.trace)
-        warn_of_directory(spank, c->options.trace);
-    if (*c->options.trace)
-        spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
-    if (coll) /* it does not overwrite the user's value */
-        spank_setenv(spank, "NUIOA_COLL", c->coll_asked ? "on" : "auto", 0);
+    warn_of_directory(spank, c->options.trace);
+    spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
 }

@@ -19,6 +19,6 @@ uint32_t *task_init(const struct stepd_context *c, spank_t spank)
         own_settings_apply(c, (uint32_t)local, spank);
     if (complete)
         own_settings_apply_job(c->task_memory, (uint32_t)local, spank);
-    preload_enter(c, complete, spank);
+    preload_enter(c, spank);
     return ours ? &c->task_memory->tasks[local].init_us : NULL;
 }

@@ -85,7 +85,7 @@ policy=fast
 polcy=latency
 nonsense
 default
-coll
+rails
 policy = latency
 policy= latency
 timeout_ms=soon

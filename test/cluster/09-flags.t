@@ -126,7 +126,7 @@ done
 # report,off: everything stays, and the report says so.
 for flags in --nuioa=report,off "--nuioa=off --nuioa=report"; do
     # shellcheck disable=SC2086
-    launch 16 NUIOA_LEADER=7 "${full[@]}" $flags --nuioa-export=env,ucx --nuioa-coll=on
+    launch 16 NUIOA_LEADER=7 "${full[@]}" $flags --nuioa-export=env,ucx
     is "$flags: nothing is told, nothing is taken away" "$rc,$(grep -c NUIOA_ <<<"$out")" 0,16
     is "$flags: one report" "$(reports)" 1
     like "$flags: it says that nothing was done" "$err" 'nuioa: .*16 ranks, 0 moved '
@@ -135,7 +135,7 @@ for flags in --nuioa=report,off "--nuioa=off --nuioa=report"; do
 done
 launch 32 -w node1,node2 --exclusive --nuioa=report,off
 is "report,off of two nodes: one report" "$(reports)" 1
-user env NUIOA_LEADER=7 srun -w node1 -n2 --nuioa=report,off --nuioa-coll=on sh -c 'env'
+user env NUIOA_LEADER=7 srun -w node1 -n2 --nuioa=report,off sh -c 'env'
 is "report,off sets no variable" "$(grep -E '^(NUIOA_|OMP_|UCX_|LD_PRELOAD|PMIX_MCA)' <<<"$out" |
     sort -u)" NUIOA_LEADER=7
 plugin on "topology=$topology"

@@ -38,7 +38,7 @@ launch 8 -N4 --exclusive
 no_table "two ranks a node, of which either may lead"
 
 # A node gives up after it has sent its early leader: its ranks take part in what all ranks do.
-plugin on "${own[@]}" coll=on
+plugin on "${own[@]}"
 disturb blind
 launch 4 -N4 --exclusive
 is "a node cannot read masks: its ranks are told nothing" \
@@ -50,17 +50,6 @@ is "a node cannot read masks: one line" \
 launch 4 -N4 --exclusive --error=/dev/null
 is "a node cannot read masks: srun says so, wherever the ranks' errors go" \
     "$(nuioa_lines | grep -c 'node4.*cannot')" 1
-user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID LD_PRELOAD=$LD_PRELOAD'
-is "a node cannot read masks: all ranks preload, or none" \
-    "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
-bench=/run/stage/usr/bin/nuioa-bench-openmpi
-if in_node ctl test -x "$bench"; then
-    TIMEOUT=60 user env "${openmpi_by_ucx[@]}" srun -N4 -n4 --exclusive --mpi=pmix \
-        "$bench" --sizes 512K --rounds 1 --calls 2 --warmup 1 --verify -c bcast
-    is "a node cannot read masks: Open MPI runs" "$rc" 0
-else
-    skip "a node cannot read masks: Open MPI" "nuioa-bench-openmpi was not built"
-fi
 
 plugin off
 finish

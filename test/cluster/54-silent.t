@@ -37,8 +37,7 @@ end_silent() {
 }
 
 for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" \
-    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile" \
-    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile --nuioa-coll=on"; do
+    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile"; do
     for auth in key munge; do
         name="auth=$auth, srun ${how/$home\//} says nothing"
         plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"

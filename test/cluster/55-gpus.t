@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Steps with GPUs, on a cluster of its own whose nodes have files that Slurm takes for GPUs: no
-# variable keeps a task whose GPUs nobody can find from a NIC, NCCL's is set only where nic= is, and
-# collectives are led (58-coll-gpus.t: those whose buffers are not a GPU's).
+# variable keeps a task whose GPUs nobody can find from a NIC, NCCL's is set only where nic= is.
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 2 --no-plugin) || exit 1
 eval "$line"
@@ -12,7 +11,7 @@ setup
 need_plugin
 cat >"$CLUSTER_DIR/home/gpus" <<'END'
 #!/bin/sh
-/usr/bin/env | /bin/grep -E '^(NUIOA_COLL|NUIOA_NIC|NUIOA_GPUS|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |
+/usr/bin/env | /bin/grep -E '^(NUIOA_NIC|NUIOA_GPUS|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |
     /bin/sed "s/^/$SLURM_PROCID /"
 [ -z "$SLURM_TEST_STARTED" ] || : >"$SLURM_TEST_STARTED/$SLURM_JOB_ID.$SLURM_STEP_ID.$SLURM_PROCID"
 END
@@ -103,49 +102,5 @@ gpus 2 -N1 --gpus=4 --nuioa-gpus=local-rank:block --nuioa
 is "... in blocks" "$(all NUIOA_NIC)" "mlx5_0:1 mlx5_2:1"
 gpus 4 -N1 --gpus=4 --gpu-bind=none --nuioa-gpus=local-rank
 is "... and without a variable" "$(all NUIOA_NIC)" "$in_order"
-plugin on "${patient[@]}" default=export
-
-# --- collectives ---------------------------------------------------------------------------------
-
-if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-preload.so" ]; then
-    skip "collectives" "built without MPI"
-    plugin off
-    finish
-    exit 0
-fi
-plugin on "topology=$topology" "${patient[@]}" default=export coll=on
-gpus 4 -N2
-is "no GPUs: the collectives are on" "$(all NUIOA_COLL)" "auto auto auto auto"
-gpus 4 -N2 --gpus-per-node=1
-is "GPUs: they are on, too" "$(all NUIOA_COLL)" "auto auto auto auto"
-is "GPUs: not a word" "$err" ""
-gpus 4 -N2 --gpus-per-node=1 --nuioa=export,report
-is "nor in the report" "$(lines 'coll:')" 0
-tally 4 env NUIOA_COLL=force srun -n 4 -N2 --gpus-per-node=1 "$home/gpus"
-is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
-
-# A program's broadcasts from the memory of the host are led, with GPUs too, also if one node alone
-# has some.
-if in_node ctl sh -c 'command -v mpicc.openmpi' >/dev/null; then
-    bench() { # SRUN-ARG...
-        launched=$((launched + 1))
-        user env "${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han \
-            NUIOA_COLL_STATS=1 "NUIOA_COLL_TABLE=$home/table" srun --mpi=pmix "$@" "${program[@]}"
-        [ "$rc" -eq 0 ] || lose "$*"
-    }
-    # The built-in table leads nothing on two nodes.
-    printf 'nuioa-coll 1\nbcast * * 65536 chain+window\n' >"$CLUSTER_DIR/home/table"
-    program=(/run/stage/usr/bin/nuioa-bench-openmpi --sizes 512K --rounds 1 --calls 2 --warmup 1
-             --verify -c bcast)
-    one=(-N1 -n2 --exclusive) two=(-N2 -n4 --ntasks-per-node=2 --exclusive)
-    led() { grep -o ' bcast led=[0-9]*' <<<"$err" | sed 's/.*=//'; }
-    bench "${two[@]}"
-    like "no GPUs: broadcasts are led" "$(led)" '^[1-9]'
-    bench "${two[@]}" --gpus-per-node=1
-    like "GPUs: so they are" "$(led)|$(grep -c ' right$' <<<"$out")" '^[1-9][0-9]*[|]1$'
-    bench "${one[@]}" --gpus-per-node=1 "${program[@]}" : "${one[@]}"
-    like "GPUs of one component: so they are" "$(led)|$(grep -c ' right$' <<<"$out")" \
-        '^[1-9][0-9]*[|]1$'
-fi
 plugin off
 finish

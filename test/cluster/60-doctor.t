@@ -134,8 +134,8 @@ optional $so default = on|
 |0 0|nuioa: plugstack.conf: 'default = on' does nothing: .*|plugin-argument|'default = on' does
 optional $so default|
 |0 0|nuioa: plugstack.conf: 'default' does nothing: .*|plugin-argument|'default' does nothing
-optional $so default=on coll nic =auto|
-|0 1|nuioa: plugstack.conf: 'coll nic =auto' does nothing: .*|plugin-argument|'coll nic =auto' does
+optional $so default=on mem nic =auto|
+|0 1|nuioa: plugstack.conf: 'mem nic =auto' does nothing: .*|plugin-argument|'mem nic =auto' does
 optional $so default=off\r|
 |0 0|||
 optional $so default=on\r|

@@ -5,7 +5,6 @@
 # of bytes, and the counters of the nodes' eth0 are read before and after. Bytes only, no times.
 # Nodes have as many ranks each, or not; Open MPI and MPICH.
 . "$(dirname "$0")/testlib.sh"
-. "$here/colllib.sh"
 setup
 need_plugin
 plugin on topology=/run/node/topology.xml "${patient[@]}"
@@ -20,7 +19,7 @@ for ranks in 8 16; do
             printf "pair %d %d %d %d 0\n", i, (i + ranks / 2) % ranks, bytes, count }' \
         >"$work/halves.$ranks"
 done
-install -m 0644 "$here/bytes.c" "$here/../coll/progress.c" "$work"
+install -m 0644 "$here/bytes.c" "$here/progress.c" "$work"
 
 # predict RANKS TASKS: sets $predicted[block], $predicted[layout]: bytes off node
 declare -A predicted

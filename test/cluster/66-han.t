@@ -5,7 +5,6 @@
 # on, all ranks get what they should, and HAN, the component of Open MPI that is wrong, stays on
 # where it is right. What is set, and when, is the same with an MPI that has no such fault.
 . "$(dirname "$0")/testlib.sh"
-. "$here/colllib.sh"
 setup
 need_plugin
 plugin on topology=/run/node/topology.xml "${patient[@]}"
@@ -167,7 +166,7 @@ for kind in openmpi mpich; do
         skip "$kind" "no mpicc.$kind"
         continue
     fi
-    install -m 0644 "$here/../coll/progress.c" "$work"
+    install -m 0644 "$here/progress.c" "$work"
     ok "$kind: the program compiles" in_node ctl sh -c \
         "cd $dir && mpicc.$kind -std=gnu11 -Wall -Werror -o han.$kind han.c &&
         gcc -D_GNU_SOURCE= -shared -fPIC -o progress.so progress.c"

@@ -28,6 +28,8 @@ lost=0
 losses=()
 again=
 
+has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
+
 setup() {
     if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
         local line

@@ -50,7 +50,7 @@ struct variant {
     bool contained;     /* Slurm calls hooks in a process that shares slurmstepd's memory */
     bool no_srun_plugin;
     bool no_cache;  /* each node looks at its hardware */
-    bool no_shim;   /* the library for trace and coll is not installed */
+    bool no_shim;   /* the library for trace is not installed */
     bool cgroup2;   /* version 2 of cgroups, else version 1 */
     bool outside;   /* the tasks' cgroup is outside of slurmstepd's part of the tree */
     bool few_ports; /* SrunPortRange is too small */

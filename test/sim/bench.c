@@ -5,7 +5,7 @@
  *
  *   bench WHAT PER_NODE ROOTS BYTES...
  *
- * WHAT: bcast, gather: MPI's own, or of the library where it is linked; or
+ * WHAT: bcast, gather: MPI's own; or
  * pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather (see
  * published.h); or mpich:alpha|beta|gamma|auto or han:SEGMENT (see today.h); or pingpong between
  * ranks 0 and the last. ROOTS: how many roots; -R: rank R alone.
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library.h"
 #include "published.h"
 #include "today.h"
 
@@ -108,7 +107,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &r.me);
     MPI_Comm_size(MPI_COMM_WORLD, &r.size);
     parse(&r, argv[1], argv[2]);
-    library_start(r.published.per_node);
     published_start(&r.published);
     for (int i = 4; i < argc; i++) {
         int bytes = atoi(argv[i]);

@@ -6,8 +6,6 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "machine.hpp"
-
 namespace sg4 = simgrid::s4u;
 
 /* What it takes until another core sees a flag: as long as a message's latency would flatter MPI's
@@ -30,40 +28,9 @@ int sim_node(void)
 {
     return place().first;
 }
-int sim_core(void)
-{
-    return place().second;
-}
 int sim_numa(void)
 {
     return place().second / cores();
-}
-
-static const Machine &machine()
-{
-    static const Machine read = read_machine(std::getenv("NUIOA_SIM_MACHINE"));
-    return read;
-}
-
-int sim_nic(int numa)
-{
-    return machine().nic_of(numa);
-}
-int sim_level(int numa)
-{
-    return machine().hops(machine().nics[sim_nic(numa)], numa);
-}
-int sim_numa_count(void)
-{
-    return machine().numa;
-}
-int sim_hops(int a, int b)
-{
-    return machine().hops(a, b);
-}
-int sim_nic_count(void)
-{
-    return static_cast<int>(machine().nics.size());
 }
 
 static sg4::Host *bank_host(int bank)

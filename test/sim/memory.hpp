@@ -14,15 +14,7 @@ extern "C" {
 
 /* Where the calling rank runs. */
 int sim_node(void);
-int sim_core(void);
 int sim_numa(void);
-
-/* Links between a NUMA node of this machine and its nearest NIC, and which NIC that is. */
-int sim_level(int numa);
-int sim_nic(int numa);
-int sim_nic_count(void);
-int sim_numa_count(void);
-int sim_hops(int a, int b); /* links between two NUMA nodes */
 
 /* The calling rank copies between its own memory and that of NUMA node `bank`: the time it takes,
  * not the bytes. */

@@ -2,9 +2,7 @@
 """Builds and runs the programs of the simulation."""
 import concurrent.futures
 import dataclasses
-import glob
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,18 +24,6 @@ SETTINGS = ["smpi/simulate-computation:no", "smpi/bw-factor:0:1", "network/weigh
             "network/TCP-gamma:0", "network/crosstraffic:0"]
 
 
-# These sources of the library are left out: library.c replaces the first, and only other languages
-# call the second.
-REPLACED = (os.path.join("coll", "memory.c"), os.path.join("coll", "fortran.c"))
-
-
-def util_sources(top):
-    """The files of lib/util that libnuioa-coll is built with, as mpi/Makefile.am lists them."""
-    with open(os.path.join(top, "mpi", "Makefile.am"), encoding="utf-8") as file:
-        return [os.path.join(top, name)
-                for name in sorted(set(re.findall(r"lib/util/\w+\.c", file.read())))]
-
-
 class Failed(Exception):
     status = None
 
@@ -52,7 +38,6 @@ class Job:
     sizes: tuple
     roots: int = 1
     cores: tuple = ()  # of each node, where ranks run; else as few in each NUMA node as will do
-    selector: str = "default"
     eager: int = DEFAULT_EAGER
     env: tuple = ()  # pairs
     precision: str = "1e-7"  # seconds: events so close are one; coarser is much faster
@@ -95,18 +80,11 @@ class Simulator:
     def compile(self):
         self.make("platform.so", ["platform.cpp", "machine.cpp"], [*CXX, "-shared", "-fPIC"])
         self.make("flows", ["flows.cpp", "machine.cpp"], CXX)
-        self.make("libmemory.so", ["memory.cpp", "machine.cpp"], [*CXX, "-shared", "-fPIC"],
+        self.make("libmemory.so", ["memory.cpp"], [*CXX, "-shared", "-fPIC"],
                   ["memory.hpp"])
-        top = os.path.join(HERE, "..", "..")
-        library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll", "*.c")))
-                   if not name.endswith(REPLACED)]
-        self.make("bench", ["bench.c", "published.c", "today.c", "library.c", *library,
-                            *util_sources(top)],
-                  [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
-                   "-include", self.source("replace.h"), "-D_GNU_SOURCE",
-                   *("-I" + os.path.join(top, part) for part in ("", "lib"))],
-                  ["published.h", "today.h", "library.h", "replace.h", "memory.hpp",
-                   *glob.glob(os.path.join(top, "mpi", "coll", "*.h"))], ["-lmemory"])
+        self.make("bench", ["bench.c", "published.c", "today.c"],
+                  [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, "-D_GNU_SOURCE"],
+                  ["published.h", "today.h", "memory.hpp"], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
         """Rows of words of the program `flows`."""
@@ -125,14 +103,13 @@ class Simulator:
         cores = job.cores or exchanged(range(job.per_node), per_numa, job.first)
         env = {"NUIOA_SIM_MACHINE": machine.file, "NUIOA_SIM_NODES": str(job.nodes),
                "NUIOA_SIM_CORES": str(per_numa),
-               "NUIOA_SIM_NEAR": str(machine.nics[0]), "NUIOA_COLL": "off",
-               **dict(job.env)}
+               "NUIOA_SIM_NEAR": str(machine.nics[0]), **dict(job.env)}
         with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts:
             hosts.writelines(f"n{node}c{core}\n" for node in range(job.nodes) for core in cores)
             hosts.flush()
             settings = [*SETTINGS, f"smpi/async-small-thresh:{min(job.eager, 1 << 30)}",
                         f"smpi/send-is-detached-thresh:{job.eager}",
-                        f"smpi/coll-selector:{job.selector}",
+                        "smpi/coll-selector:default",
                         f"surf/precision:{job.precision}"]
             try:
                 out = command(["timeout", str(job.timeout), "smpirun",

@@ -4,8 +4,7 @@
 /* The broadcasts that MPI libraries choose today for messages of 12 KB and more on several nodes,
  * as their sources say: MPICH 5.0.1 (maint/tuning/coll, ch4_coll_impl.h,
  * posix_coll_release_gather.h) and Open MPI 5.0.10 (coll/han, coll/libnbc, coll/tuned). Their
- * copies through shared memory, flags and messages cost what those of libnuioa-coll cost:
- * memory.hpp and SMPI. */
+ * copies through shared memory, flags and messages cost what memory.hpp and SMPI charge. */
 #include <stddef.h>
 
 #include "published.h"

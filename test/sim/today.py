@@ -117,13 +117,12 @@ otherwise, after their sources, in `test/sim/today.c`:
   shared memory. For all else, large messages too, it takes *gamma*: scatter and a ring over all
   ranks, without leaders. Alpha for every size is shown as well: `MPIR_CVAR_BCAST_COMPOSITION=1`.
 
-All sides are charged alike: a copy through shared memory, a flag, and a message cost the same in
-the library's code and in theirs, a segment costs the latency of its message and no more, on
-either side, and messages within a node are copied once. Every message waits for its receiver:
-SMPI's eager ones have no back-pressure, and a ring of them takes up to 4 times as long. That is
-hard on HAN, whose fragments of 8 KB most transports send eagerly: with messages below 64 KB
-eager, 1 MB on xeon takes it 0.15 ms. MPICH's cells are taken to be in the memory of local rank 0,
-which writes them first. infini and cass are the machines of the papers of 2007 and 2011; xeon,
-frontier and epyc are of today.
+Both are charged alike: a copy through shared memory, a flag, and a message cost the same in both, a
+segment costs the latency of its message and no more, and messages within a node are copied once.
+Every message waits for its receiver: SMPI's eager ones have no back-pressure, and a ring of them
+takes up to 4 times as long. That is hard on HAN, whose fragments of 8 KB most transports send
+eagerly: with messages below 64 KB eager, 1 MB on xeon takes it 0.15 ms. MPICH's cells are taken to
+be in the memory of local rank 0, which writes them first. infini and cass are the machines of the
+papers of 2007 and 2011; xeon, frontier and epyc are of today.
 """)
     leaders(times, jobs, report)

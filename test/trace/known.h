@@ -20,7 +20,7 @@ static void sent_by(int from, int to, long long bytes)
 }
 
 /* Rank 0 prints the pairs that the profile must have. PMPI names are used, so that the trace does
- * not count this. Afterwards all messages have arrived (see test/coll/progress.c). */
+ * not count this. Afterwards all messages have arrived (see test/cluster/progress.c). */
 static void print_known(int rank, int size)
 {
     static struct known all[RANKS_MAX][RANKS_MAX];

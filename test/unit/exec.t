@@ -77,8 +77,8 @@ is "variables of an outer step go" \
     "NUIOA_LEADER=0 NUIOA_VERSION=1"
 run "${patient[@]}" --local-rank 0 --local-size 2 --export none -- env
 is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
-run "${patient[@]}" --local-rank 0 --local-size 2 --coll on -- true
-is "what needs the plugin is said" "$status|$(grep -c 'need the plugin' "$work/err")" "0|1"
+run "${patient[@]}" --local-rank 0 --local-size 2 --trace /tmp/x -- true
+is "what needs the plugin is said" "$status|$(grep -c 'needs the plugin' "$work/err")" "0|1"
 
 # --- the environment, as srun reads it ----------------------------------------------------------
 

@@ -39,7 +39,7 @@ static void check_line(const char *const *words, const char *stray)
 static void test_line(void **state)
 {
     (void)state;
-    char on[] = "default=on", coll[] = "coll=on", policy[] = "policy=latency\r", end[] = "\r";
+    char on[] = "default=on", threads[] = "threads=on", policy[] = "policy=latency\r", end[] = "\r";
     struct nuioa_warnings warnings = { 0 };
     struct nuioa_error err;
     check_line((const char *[]){ "default", "=", "on", "policy=latency", NULL }, "default = on");
@@ -47,11 +47,11 @@ static void test_line(void **state)
     check_line((const char *[]){ "policy=latency", "default", "=on", NULL }, "default =on");
     check_line((const char *[]){ "policy=latency", "default", "\r", NULL }, "default");
     nuioa_options_set_line(&options, 2, (char *[]){ on, end }, &warnings, NULL);
-    nuioa_options_set_line(&options, 2, (char *[]){ coll, policy }, &warnings, NULL);
+    nuioa_options_set_line(&options, 2, (char *[]){ threads, policy }, &warnings, NULL);
     assert_int_equal(options.mode, NUIOA_ON);
     assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
     assert_int_equal(warnings.count, 0);
-    nuioa_options_set_line(&options, 2, (char *[]){ policy, coll }, &warnings, NULL);
+    nuioa_options_set_line(&options, 2, (char *[]){ policy, threads }, &warnings, NULL);
     assert_int_equal(warnings.count, 1); /* only the last word has the end of the line */
     assert_int_equal(nuioa_options_set(&options, NUIOA_FROM_PLUGSTACK, "default", NULL, &err),
                      -EINVAL);

@@ -56,7 +56,6 @@ static void test_defaults(void **state)
     assert_int_equal(options.rails, 0);
     assert_false(options.rails_connected);
     assert_int_equal(options.threads, NUIOA_SWITCH_AUTO);
-    assert_false(options.coll);
     assert_int_equal(options.gather, NUIOA_SWITCH_AUTO);
     assert_int_equal(options.timeout_ms, 500);
     assert_string_equal(options.hints, "");
@@ -121,13 +120,11 @@ static void test_off(void **state)
     (void)state;
     assert_true(nuioa_options_idle(&options));
     accept("export", "ucx,env");
-    accept("coll", "on");
     accept("nuioa", "report,off");
     nuioa_options_finish(&options);
     assert_false(nuioa_options_idle(&options));
     assert_int_equal(options.export_set, 0);
     assert_int_equal(options.leader, NUIOA_LEADER_OFF);
-    assert_false(options.coll);
     accept("nuioa", "export");
     assert_false(nuioa_options_idle(&options));
 }
@@ -180,8 +177,6 @@ static void test_words(void **state)
     assert_int_equal(options.threads, NUIOA_SWITCH_ON);
     accept("threads", "off");
     assert_int_equal(options.threads, NUIOA_SWITCH_OFF);
-    accept("coll", "on");
-    assert_true(options.coll);
     accept("trace", "/tmp/p");
     assert_string_equal(options.trace, "/tmp/p");
     accept("trace", "off");

@@ -36,7 +36,7 @@ int PMPI_Initialized(int *flag) { return *flag = initialized, 0; }
 int MPI_Send(void) { return 0; }
 int MPI_Init(void) { return puts(\"$1\") < 0; }"
 }
-for name in {coll,trace}-{mpich,openmpi}; do
+for name in trace-{mpich,openmpi}; do
     library "libnuioa-$name.so" <<<"#include <stdio.h>
 int MPI_Init(void) { return puts(\"ours: $name\") < 0; }
 $([[ $name = coll-* ]] || echo "void *(*nuioa_trace_find)(const char *);")"
@@ -71,16 +71,13 @@ int main(void) { return MPI_Init(); }'
         program=("$work/program")
         [ "$how" = "is linked" ] || program=("$work/interpreter" "$work/$file")
         if [ "$own" = none ]; then
-            coll="0|$file|nuioa: coll: not used: $why"
-            trace="0|$file|nuioa: trace: not recorded: $why"
-            rank="0|$file|"
+            trace="0|$file|nuioa: trace: not recorded: $why" rank="0|$file|"
         else
-            coll="0|ours: coll-$own|" trace="0|ours: trace-$own|" rank=$coll
+            trace="0|ours: trace-$own|" rank=$trace
         fi
-        is "coll: $form" "$(started NUIOA_COLL=on -- "${program[@]}")" "$coll"
         is "trace: $form" "$(started NUIOA_TRACE_FILE="$work/profile" -- "${program[@]}")" "$trace"
         is "one rank says it: $form" \
-            "$(started NUIOA_COLL=on SLURM_PROCID=1 -- "${program[@]}")" "$rank"
+            "$(started NUIOA_TRACE_FILE="$work/profile" SLURM_PROCID=1 -- "${program[@]}")" "$rank"
         is "nothing is wanted: $form" "$(started -- "${program[@]}")" "0|$file|"
     done
 done <<'END'

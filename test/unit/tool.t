@@ -119,7 +119,7 @@ for arguments in "" topo plan exec probe profile layout cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic nic_role gpus rails mem leader threads export coll trace gather timeout_ms distances \
+    cores nic nic_role gpus rails mem leader threads export trace gather timeout_ms distances \
     cache auth munge_socket timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
@@ -204,7 +204,6 @@ mem interleave
 leader rank0
 threads on
 export env,ucx
-coll on
 trace /tmp/x
 gather off
 timeout_ms 100

@@ -241,8 +241,8 @@ static void report(const struct exec_plan *e)
     const struct nuioa_options *o = &e->options;
     if (e->place.local > 0)
         return;
-    if ((o->coll || *o->trace) && !is_preloaded())
-        fputs("nuioa: warning: coll and trace need the plugin: nothing is preloaded\n", stderr);
+    if (*o->trace && !is_preloaded())
+        fputs("nuioa: warning: trace needs the plugin: nothing is preloaded\n", stderr);
     if (!o->report && !o->explain) {
         print_warnings(&e->warnings);
         if (*o->distances)

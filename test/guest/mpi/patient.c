@@ -2,7 +2,7 @@
 // Linked into MPI programs for the virtual machines, whose processors take turns of 100 ms: a rank
 // that polls would use up its turn. Open MPI's calls sched_yield while it polls (with
 // mpi_yield_when_idle), MPICH's calls UCX; here both give the turn away. And MPICH 4.0 over several
-// nodes may never leave MPI_Finalize: see test/coll/progress.c.
+// nodes may never leave MPI_Finalize: see test/cluster/progress.c.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
