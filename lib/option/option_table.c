@@ -313,7 +313,7 @@ const struct nuioa_option nuioa_option_table[] = {
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_path, FIELD(trace) },
     { "gather", "auto|on|off", "auto",
-      "rendezvous of the nodes with srun: auto for hints files, reports, and up to 256 nodes",
+      "rendezvous of the nodes with srun: auto for hints files, reports, and a typed --nuioa",
       false, set_word, FIELD(gather) },
     { "timeout_ms", "1-60000", "500",
       "how long a node waits in the rendezvous; no longer than timeout_max_ms of plugstack.conf",

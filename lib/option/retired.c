@@ -13,7 +13,8 @@
  *     nuioa_step_load_decode nuioa_step_load_write nuioa_step_loads_read other_steps
  *     other_steps_open other_steps_read other_steps_tell step_load topo_load
  *     libnuioa-coll nuioa-bench nuioa-bench-openmpi nuioa-bench-mpich NUIOA_COLL NUIOA_COLL_TABLE
- *     NUIOA_COLL_ALGORITHM NUIOA_COLL_STATS NUIOA_COLL_NODES coll_map coll_table
+ *     NUIOA_COLL_ALGORITHM NUIOA_COLL_STATS NUIOA_COLL_NODES coll_map coll_table NUIOA_LEADERS
+ *     nuioa.leaders nuioa_client_leaders NUIOA_CLIENT_LEADERS WIRE_TABLE WIRE_STOP early_leader
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {

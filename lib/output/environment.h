@@ -13,9 +13,8 @@
  * bytes or more is left out. `local` is the local rank, below plan->task_count. `node` and
  * `options` are those that the plan was made with. */
 
-/* Writes the variables of nuioa, which doc/formats.md lists, except NUIOA_LEADERS, which no plan
- * of one node tells. A variable whose value is unknown is left out. The block is empty unless
- * `export` has env. */
+/* Writes the variables of nuioa, which doc/formats.md lists. A variable whose value is unknown is
+ * left out. The block is empty unless `export` has env. */
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size);
 

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "option/option.h"
-#include "topology/node.h"
-
 static int better(const void *a, const void *b)
 {
     const struct nuioa_candidate *x = a, *y = b;
@@ -58,28 +55,4 @@ unsigned nuioa_rail_leaders(const struct nuioa_candidate *candidates, unsigned c
     }
     free(led);
     return leaders;
-}
-
-/* Returns true if all CPUs are equally near every NIC: there is one NUMA node, and all NICs have
- * the same level or all have none. */
-static bool is_uniform(const struct nuioa_node *node)
-{
-    if (node->numa_count != 1)
-        return false;
-    for (uint32_t i = 1; i < node->nic_count; i++) {
-        const uint8_t *first = node->nics[0].level, *level = node->nics[i].level;
-        if (!level != !first || (level && *level != *first))
-            return false;
-    }
-    return true;
-}
-
-uint32_t nuioa_leader_sure(const struct nuioa_node *node, const struct nuioa_options *options,
-                           uint32_t task_count, bool weighted)
-{
-    if (options->leader == NUIOA_LEADER_OFF || !task_count)
-        return UINT32_MAX;
-    bool sure =
-        options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
-    return sure ? 0 : UINT32_MAX;
 }

@@ -34,11 +34,4 @@ unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count);
 unsigned nuioa_rail_leaders(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals);
 
-/* Returns the local rank that every plan will choose as leader, whatever the CPUs of the tasks are.
- * That is 0 if there is only one task, with leader=rank0, or if all CPUs are equally near every NIC
- * and the weights are equal. `weighted` says that the weights of tasks may differ. Returns
- * UINT32_MAX if only a plan can tell, with leader=off, or if there is no task. */
-uint32_t nuioa_leader_sure(const struct nuioa_node *node, const struct nuioa_options *options,
-                           uint32_t task_count, bool weighted);
-
 #endif

@@ -6,7 +6,7 @@
  * nodes and srun speak (spank/rendezvous/wire.h); then they take no part in each other's steps. */
 
 /* The version of that protocol: it is counted up for every change. */
-#define NUIOA_WIRE_VERSION 10
+#define NUIOA_WIRE_VERSION 11
 
 #define NUIOA_BUILD_TEXT(number) #number
 #define NUIOA_BUILD_WIRE(number) "wire protocol " NUIOA_BUILD_TEXT(number)

@@ -19,7 +19,6 @@ void advice_clear(struct nuioa_client *advice)
 {
     clear_list(&advice->order);
     clear_list(&advice->rails);
-    clear_list(&advice->leaders);
     free(advice->nic);
     free(advice->nics);
     free(advice->gpus);
@@ -81,6 +80,4 @@ void advice_check(struct nuioa_client *advice, bool own)
         advice->near = 1; /* the order was too long for the environment */
     if (!is_sound(advice, own))
         advice_clear(advice);
-    if (advice->leaders.count && (!advice->has_leader || !holds(&advice->leaders, advice->leader)))
-        clear_list(&advice->leaders);
 }

@@ -29,7 +29,6 @@ struct nuioa_client {
     double weight;  /* how much this process communicates */
     struct rank_list order;         /* all ranks of this node, the best leader first */
     struct rank_list rails;         /* the best rank for each network port in use */
-    struct rank_list leaders;       /* the leader of each node */
     char *nic, *nics, *gpus, *cpus; /* allocated by malloc; NULL: not known */
     struct gpu_nics gpu_nics;       /* the network ports of GPUs that this process may choose */
 };
@@ -37,8 +36,7 @@ struct nuioa_client {
 /* Checks advice that was just read, of which `own` says whether it is surely of this process.
  * Empties it, and frees its members, if it contradicts itself, or if it is another process's: this
  * one's rank is not in `order`. Sets `near` to 1 if there is a leader and nobody has said how many
- * are as near, or if `order` is not known. Removes the list of all nodes' leaders if the leader of
- * this node is not in it. */
+ * are as near, or if `order` is not known. */
 void advice_check(struct nuioa_client *advice, bool own);
 
 /* Lets the table of GPUs have the only GPU of this process, if that is known. Returns 0 or

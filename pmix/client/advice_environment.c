@@ -150,7 +150,6 @@ int advice_from_environment(struct nuioa_client *advice)
     read_u32("NUIOA_NEAR", UINT32_MAX, &advice->near);
     advice->has_weight = weight && !nuioa_parse_decimal(weight, &advice->weight);
     if (read_list("NUIOA_ORDER", &advice->order) < 0 ||
-        read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
         read_string("NUIOA_CPUS", &advice->cpus) < 0)
         return -ENOMEM;
     return advice_devices_from_environment(advice);

@@ -180,8 +180,6 @@ static int read_advice(struct reader *r, struct nuioa_client *advice)
     int rc = read_list(r, "nuioa.order", &advice->order);
     if (!rc)
         rc = read_list(r, "nuioa.rail_leaders", &advice->rails);
-    if (!rc)
-        rc = read_list(r, "nuioa.leaders", &advice->leaders);
     read_string(r, "nuioa.nics", &advice->nics);
     read_string(r, "nuioa.gpus", &advice->gpus);
     return rc ? rc : read_gpu_nics(r, &advice->gpu_nics);

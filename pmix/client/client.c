@@ -115,11 +115,6 @@ size_t nuioa_client_rail_leaders(const struct nuioa_client *client, const uint32
     return give(client ? &client->rails : NULL, ranks);
 }
 
-size_t nuioa_client_leaders(const struct nuioa_client *client, const uint32_t **ranks)
-{
-    return give(client ? &client->leaders : NULL, ranks);
-}
-
 static int index_of(const uint32_t *ranks, size_t count, uint32_t rank)
 {
     for (size_t i = 0; i < count; i++)
@@ -182,19 +177,11 @@ static uint64_t add_list(uint64_t digest, const struct rank_list *list)
 
 uint64_t nuioa_client_digest(const struct nuioa_client *client, enum nuioa_client_subject subject)
 {
-    uint64_t digest = nuioa_hash_u32(NUIOA_HASH_START, (uint32_t)subject + 1);
-    if (!client)
+    if (!client || !client->has_leader || subject != NUIOA_CLIENT_NODE)
         return 0;
-    if (subject == NUIOA_CLIENT_LEADERS) {
-        if (!client->leaders.count)
-            return 0;
-        digest = add_list(digest, &client->leaders);
-    } else {
-        if (!client->has_leader)
-            return 0;
-        digest = add_list(nuioa_hash_u32(nuioa_hash_u32(digest, client->leader), client->near),
-                          &client->order);
-    }
+    uint64_t digest = nuioa_hash_u32(NUIOA_HASH_START, (uint32_t)subject + 1);
+    digest = add_list(nuioa_hash_u32(nuioa_hash_u32(digest, client->leader), client->near),
+                      &client->order);
     return digest ? digest : 1;
 }
 

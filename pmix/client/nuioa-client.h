@@ -127,29 +127,20 @@ int nuioa_client_best(const struct nuioa_client *client, const uint32_t *ranks, 
 size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *ranks, size_t count,
                          uint32_t *indexes);
 
-/* --- leaders of all nodes -------------------------------------------------------------------- */
-
-/* Tells one leader for each node of the job step, in the step's order of nodes. Returns how many
- * they are, and *ranks, an array which the handle owns. Returns 0, and *ranks is NULL, if they are
- * not known. They may be known on some nodes only, so the ranks must agree before they use them:
- * see below. */
-size_t nuioa_client_leaders(const struct nuioa_client *client, const uint32_t **ranks);
-
 /* --- agreeing -------------------------------------------------------------------------------- */
 
 /* Ranks that act together on advice must have the same advice. A rank may have none, because its
  * node answered late or a wrapper cleaned its environment. So compare before the first use:
  *
  *     uint64_t vote[2];
- *     nuioa_client_vote(client, NUIOA_CLIENT_LEADERS, vote);
- *     MPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, comm);
- *     if (nuioa_client_agreed(vote)) ... all ranks of comm have the same table
+ *     nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);
+ *     MPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, node);
+ *     if (nuioa_client_agreed(vote)) ... all ranks of this node have the same leader and order
  *
  * The second word is the complement of the first, so that one maximum over both finds the largest
  * and the smallest number. */
 enum nuioa_client_subject {
-    NUIOA_CLIENT_NODE = 0,   /* leader and order of this node; over ranks of one node */
-    NUIOA_CLIENT_LEADERS = 1 /* leaders of all nodes; over any ranks of the step */
+    NUIOA_CLIENT_NODE = 0 /* leader and order of this node; over ranks of one node */
 };
 
 /* Returns a 64-bit hash of this process's advice on the subject, which is equal on two processes if

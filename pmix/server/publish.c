@@ -181,9 +181,7 @@ static int store_node(struct nuioa_publisher *s, const struct nuioa_publication 
 {
     struct record record;
     record_begin(&record, PMIX_RANK_WILDCARD);
-    bool fits = add_leaders(&record, s, p->plan) &&
-                (!p->leader_count ||
-                 record_add_ranks(&record, "nuioa.leaders", p->leaders, NULL, p->leader_count));
+    bool fits = add_leaders(&record, s, p->plan);
     if (p->plan->planned) {
         pmix_value_t planned = { .type = PMIX_BOOL, .data.flag = true };
         record_add(&record, "nuioa.planned", &planned);

@@ -87,8 +87,6 @@ struct nuioa_publication {
     const struct nuioa_plan *plan;       /* as carried out; assignments[] by local rank */
     const struct nuioa_node *node;       /* the node that the plan is for */
     const struct nuioa_options *options; /* `export_set` says which keys are wanted */
-    const uint32_t *leaders; /* [leader_count]: the leader of each node of the step, PMIx's rank */
-    uint32_t leader_count;   /* number of nodes; 0: the rendezvous has not found the leaders */
 };
 
 /* These two functions store the keys that options->export_set asks for. With `pmix` these are the
@@ -97,8 +95,8 @@ struct nuioa_publication {
  * already, for the ranks that are bound, if the plan was carried out. All ranks in the keys are
  * those of PMIx, whatever plan->assignments[].rank says.
  *
- * nuioa_publish_tasks comes first: it stores the keys of each rank, and does not need the leaders.
- * nuioa_publish_node stores the keys of the node and of the job. nuioa.version is the last of them:
+ * nuioa_publish_tasks comes first: it stores the keys of each rank. nuioa_publish_node stores the
+ * keys of the node. nuioa.version is the last of them:
  * a reader who finds it finds all. Both return 0; or negative with *err: -ETIMEDOUT or -EAGAIN as
  * for nuioa_publish_open, -EIO if PMIx refuses a key, -ENOBUFS or -ENOMEM. Then some keys may be
  * stored already, and these are correct. */

@@ -224,7 +224,7 @@ bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t 
         return false;
     pmix_rank_t *copy = (pmix_rank_t *)(array + 1);
     for (uint32_t i = 0; i < count; i++)
-        copy[i] = ranks[which ? which[i] : i];
+        copy[i] = ranks[which[i]];
     *array = (pmix_data_array_t){ .type = PMIX_PROC_RANK, .size = count, .array = copy };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = array };
     add_owned(record, key, &value, array);

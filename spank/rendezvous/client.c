@@ -13,7 +13,6 @@
 
 #include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/hello.h"
-#include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/slice.h"
 #include "spank/rendezvous/tag.h"
@@ -104,41 +103,30 @@ static char *receive_body(struct client *g, const struct wire_frame *frame, int 
     return body;
 }
 
-/* Receives a message of this type whose body has at most `max` bytes, or STOP. *body is malloc'd,
- * caller frees. Returns 0, -ECANCELED for STOP, or another negative number. */
-static int receive_message(struct client *g, uint32_t type, size_t max, char **body, size_t *length)
+/* Receives WELCOME. *slice is malloc'd, caller frees. Returns 0 or a negative number. */
+static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
     struct wire_frame frame;
-    *body = NULL;
+    *slice = NULL;
     int rc = receive_all(g, &frame, sizeof(frame));
-    if (!rc && (frame.magic != WIRE_MAGIC || (frame.type != type && frame.type != WIRE_STOP) ||
-                frame.length > (frame.type == type ? max : 0)))
+    if (!rc && (frame.magic != WIRE_MAGIC || frame.type != WIRE_WELCOME ||
+                frame.length > slice_max(g->task_count)))
         rc = -EPROTO;
     if (!rc)
-        *body = receive_body(g, &frame, &rc);
+        *slice = receive_body(g, &frame, &rc);
     if (rc < 0)
         return rc;
     g->authenticated = true;
     *length = frame.length;
-    if (frame.type == type)
-        return 0;
-    free(*body);
-    *body = NULL;
-    return -ECANCELED;
+    return 0;
 }
 
 /* Receives srun's first message. Its body is the slice; length 0: none. */
-static int receive_welcome(struct client *g, char **slice, size_t *length)
-{
-    return receive_message(g, WIRE_WELCOME, slice_max(g->task_count), slice, length);
-}
-
 static const char *reason(int rc)
 {
     switch (rc) {
     case -ETIMEDOUT: return "no answer from srun in time";
     case -EINTR: return "the step is being signalled or ended";
-    case -ECANCELED: return "not all nodes answered srun";
     case -ECONNRESET: return "srun closed the connection";
     case -EBADMSG:
         return "the answer does not come from this step's srun: it is forged or modified";
@@ -174,7 +162,6 @@ static void *make_hello(struct client *g, const struct client_call *call, size_t
         .node = call->node,
         .node_count = call->node_count,
         .task_count = call->task_count,
-        .leader = g->early_leader,
         .rank_count = call->ranks ? call->task_count : 0,
     };
     if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce))
@@ -279,20 +266,12 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     struct token token;
     *g = (struct client){
         .fd = -1,
-        .job_id = call->job_id,
-        .step_id = call->step_id,
-        .node = call->node,
-        .node_count = call->node_count,
         .task_count = call->task_count,
     };
     int rc = check_token(call, &token, err);
     if (rc < 0)
         return rc;
     deadline_begin(&g->deadline, call->timeout_ms, call->is_over, call->arg);
-    /* A node with an early leader must get the table if the others do. With auth=munge a child
-     * sends the hello, and it may die after sending it without telling this process: no early
-     * leader then. */
-    g->early_leader = token.encrypted ? WIRE_NO_RANK : call->leader;
     hmac_key_set(&g->step, token.key, sizeof(token.key));
     explicit_bzero(token.key, sizeof(token.key));
     rc = start_call(g, call, &token, err);
@@ -375,54 +354,34 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
     return *pairs != NULL;
 }
 
-/* --- the table --- */
+/* --- the record --- */
 
-/* Returns 1 with the leaders, 0 if the table is empty because there is none, or negative. */
-static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
-{
-    char *bytes = NULL;
-    size_t length;
-    int rc = g->authenticated ? 0 : receive_welcome(g, &bytes, &length);
-    free(bytes);
-    bytes = NULL;
-    if (!rc)
-        rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
-    if (!rc && length) {
-        rc = leaders_parse(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
-        if (!rc && leaders[g->node] != (g->early_leader != WIRE_NO_RANK ? g->early_leader : leader))
-            rc = -EPROTO;
-    }
-    free(bytes);
-    return rc ? rc : length > 0;
-}
-
-int client_send_record(struct client *g, struct wire_record *record, size_t length,
+int client_send_record(struct client *g, const struct wire_record *record, size_t length,
                        struct nuioa_error *err)
 {
     deadline_resume(&g->deadline);
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
-    record->table_timeout_ms = remaining_ms(g);
     rc = send_message(g, &g->session, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }
 
-/* More bytes than WELCOME has are a part of TABLE or STOP, since nothing else follows it. */
 bool client_is_answered(const struct client *g)
 {
     int bytes = 0;
-    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) &&
-           bytes > (g->authenticated ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
+    return g->authenticated || (g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && bytes > 0);
 }
 
-int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
-                         struct nuioa_error *err)
+int client_receive_welcome(struct client *g, struct nuioa_error *err)
 {
+    char *bytes = NULL;
+    size_t length;
     deadline_resume(&g->deadline);
-    int table = receive_table(g, leader, leaders);
-    if (table < 0)
-        return fail(g, table, err);
+    int rc = g->authenticated ? 0 : receive_welcome(g, &bytes, &length);
+    free(bytes);
+    if (rc < 0)
+        return fail(g, rc, err);
     client_close(g);
-    return table;
+    return 0;
 }

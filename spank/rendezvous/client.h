@@ -15,13 +15,14 @@
 
 /* A node's side of the rendezvous (wire.h), in slurmstepd.
  *
- * The calls are made in this order, by one thread: client_call(), client_receive_slice() if a
- * slice is wanted, client_send_record(), client_receive_table(), client_close(). Together they wait
- * at most client_call.timeout_ms; time that the caller spends between them does not count.
- * After an error the connection is closed, and *err says why there is no table. The errors are
- * -ETIMEDOUT if the time is over, -EINTR if is_over() has ended the waiting, -ECANCELED if srun has
- * stopped the exchange, -ECONNRESET if srun has closed the connection, -EBADMSG if a message has a
- * wrong tag, -EPROTO or -EINVAL if it has a wrong form, -ENOMEM, and others of the kernel. */
+ * The calls are made in this order, by one thread: client_call(), client_receive_slice() if a slice
+ * is wanted, client_send_record(), client_receive_welcome() if the caller must know whether srun
+ * answers, client_close(). Together they
+ * wait at most client_call.timeout_ms; time that the caller spends between them does not count.
+ * After an error the connection is closed, and *err says why. The errors are -ETIMEDOUT if the time
+ * is over, -EINTR if is_over() has ended the waiting, -ECONNRESET if srun has closed the
+ * connection, -EBADMSG if a message has a wrong tag, -EPROTO or -EINVAL if it has a wrong form,
+ * -ENOMEM, and others of the kernel. */
 
 /* The input of client_call(). It keeps no pointer to the texts and ranks after it returns,
  * but calls is_over(arg) until client_close(). */
@@ -36,23 +37,21 @@ struct client_call {
     uint32_t job_id, step_id;  /* of the leading component in a heterogeneous job */
     uint32_t node, node_count; /* position in the step, from 0; number of nodes */
     uint32_t task_count;       /* number of tasks on this node */
-    uint32_t leader;           /* this node's leader if nothing can change it; else WIRE_NO_RANK */
     const uint32_t *ranks;     /* [task_count], by local rank, to ask for a slice; NULL: no slice */
     bool (*is_over)(void *arg); /* as in struct deadline */
     void *arg;
 };
 
-/* The connection of a node. Callers may read the deadline, told_no_credential, authenticated and
- * early_leader; the rest is for client.c only. */
+/* The connection of a node. Callers may read the deadline, told_no_credential and authenticated;
+ * the rest is for client.c only. */
 struct client {
     int fd; /* -1: not connected */
     /* The child process that, with auth=munge, makes the credential and sends it. */
     struct nuioa_subprocess hello_process;
-    struct deadline deadline;                               /* for all that it waits for */
-    bool told_no_credential;                                /* srun knows of no credential here */
-    bool authenticated;                                     /* srun has answered with a right tag */
-    uint32_t job_id, step_id, node, node_count, task_count; /* as in struct client_call */
-    uint32_t early_leader;                                  /* sent in the hello, or WIRE_NO_RANK */
+    struct deadline deadline;      /* for all that it waits for */
+    bool told_no_credential;       /* srun knows of no credential here */
+    bool authenticated;            /* srun has answered with a right tag */
+    uint32_t task_count;           /* as in struct client_call */
     struct hmac_key step, session; /* keys of the first message, and of all others */
 };
 
@@ -76,22 +75,17 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
 int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **pairs,
                          uint32_t *pair_count, struct nuioa_error *err);
 
-/* Sends the record of `length` bytes that record_make() has made, after setting its
- * table_timeout_ms. The record stays the caller's. Returns 0, or negative with *err. */
-int client_send_record(struct client *g, struct wire_record *record, size_t length,
+/* Sends the record of `length` bytes that record_make() has made. It stays the caller's. Returns 0,
+ * or negative with *err. */
+int client_send_record(struct client *g, const struct wire_record *record, size_t length,
                        struct nuioa_error *err);
 
-/* Waits for the table after client_send_record(), and closes the connection. `leader` is the rank
- * of this node's leader, or WIRE_NO_RANK if it has none. A table with another leader for this node
- * is refused; if the hello named an early leader, that one counts. Returns 1, and fills
- * leaders[node_count], which the caller allocated, with the ranks of the leaders in the order of
- * the step's nodes; 0 if some node has no leader or has not called srun, so that there is no table;
- * or negative with *err. */
-int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
-                         struct nuioa_error *err);
+/* After client_send_record(): waits for WELCOME, unless client_receive_slice() has read it: then
+ * srun has this node's record, and reports it. Closes the connection. Returns 0, or negative with
+ * *err. */
+int client_receive_welcome(struct client *g, struct nuioa_error *err);
 
-/* Returns true if the answer that client_receive_table() waits for has begun to arrive. It does not
- * wait. */
+/* Returns true if WELCOME has been read, or has begun to arrive. It does not wait. */
 bool client_is_answered(const struct client *g);
 
 /* Shuts the connection down, for all processes that hold a copy of it, ends the child that sends

@@ -32,7 +32,6 @@ struct peer {
     int fd;                 /* -1: closed */
     enum peer_state state;
     uint32_t node;           /* position of the node in the step, once authenticated */
-    bool early_leader;       /* true: its hello has named its leader */
     int64_t since_ms;        /* when it connected, by nuioa_clock_ms() */
     struct wire_frame frame; /* the frame of the message that is arriving */
     size_t got;              /* bytes of that message so far: frame, body and tag */

@@ -220,15 +220,32 @@ static void serve_all(struct server *g)
         if (count < 0 && errno != EINTR)
             break;
         for (int i = 0; i < count; i++) {
-            if (events[i].data.ptr == &g->stop)
-                return;
-            dispatch(g, &events[i]);
+            if (events[i].data.ptr != &g->stop)
+                dispatch(g, &events[i]);
         }
         drop_silent(g);
         ask_decoders(g);
         peer_free_all(&g->closed);
         if (server_is_late(g))
             server_give_up(g);
+    }
+}
+
+/* Takes what has arrived when srun's step is over: a node sends its record before its ranks begin.
+ * A peer that goes on sending does not keep srun. */
+static void take_rest(struct server *g)
+{
+    struct epoll_event events[EVENTS];
+    server_watch(g, g->stop, NULL, 0, EPOLL_CTL_DEL);
+    for (uint32_t i = 0; i <= g->counts.nodes && g->phase == GATHERING; i++) {
+        int count = epoll_wait(g->epoll, events, EVENTS, 0);
+        if (count <= 0)
+            return;
+        for (int k = 0; k < count; k++)
+            if (events[k].data.ptr != &g->stop)
+                dispatch(g, &events[k]);
+        ask_decoders(g);
+        peer_free_all(&g->closed);
     }
 }
 
@@ -242,7 +259,8 @@ static void *run(void *arg)
         if (g->eager && g->config.encrypted)
             start_decoder(g, &g->decoders[0]);
         serve_all(g);
-        server_warn_at_end(g);
+        take_rest(g);
+        server_end(g);
     }
     server_stop_accepting(g);
     for (int i = 0; i < MUNGE_WORKERS; i++)
@@ -374,7 +392,6 @@ void server_close(struct server *g)
     if (g->stop >= 0)
         close(g->stop);
     free(g->nodes);
-    free(g->leaders);
     hwloc_bitmap_free(g->ranks);
     explicit_bzero(&g->key, sizeof(g->key));
     free(g);

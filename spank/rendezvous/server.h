@@ -27,10 +27,10 @@ struct server_config {
     bool encrypted;     /* auth=munge: hellos are encrypted */
     uid_t uid;          /* with auth=munge: only credentials of this user are accepted */
     const char *socket; /* with auth=munge: the path of munged's socket, "" the default one */
-    /* How long nodes are still waited for after a node had no credential or munged failed. */
+    /* How long other nodes are waited for after the first record, or after a node had no credential
+     * or munged failed. */
     unsigned timeout_ms;
-    bool every_record;  /* a report needs all records; else a node may send none */
-    bool reports_only;  /* no node has a leader: messages end with WIRE_WITHOUT_REPORT */
+    bool reports;       /* `finish` makes a report; else it only prints what nodes warn of */
     bool asked;         /* the user asked for the nodes' part, and is told if no node has called */
     unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
     uint16_t port_first, port_last; /* the ports to choose from, both inclusive; 0 and 0: any */
@@ -52,9 +52,8 @@ struct server_config {
      * bytes; "" if they are not known. NULL: they never are. */
     void (*absent)(void *arg, char *names, uint32_t size);
     /* `record` takes each record as it arrives.
-     * `finish` is called once, when all records that can still arrive are there and the nodes have
-     * their table, or know that there is none because other nodes have not come; never if the
-     * exchange has failed otherwise. */
+     * `finish` is called once, when all records are there that can still arrive, when the time for
+     * them is over, or when the thread is ended; never if no node has come. */
     void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
 };
@@ -63,7 +62,6 @@ struct server_config {
 struct server_counts {
     uint32_t nodes;                /* number of nodes of the step; 0: not known yet */
     uint32_t hellos, records;      /* number of accepted hellos and records */
-    uint32_t tables;               /* 1: the table was sent */
     uint32_t refused;              /* unauthenticated peers whose connection was closed */
     uint32_t unauthenticated_most; /* at one time */
 };

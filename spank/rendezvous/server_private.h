@@ -25,7 +25,7 @@
 #define MUNGE_WORKERS 2
 
 /* GATHERING: messages are outstanding; DONE: those that could come have come; FAILED: there is no
- * table, and no report. */
+ * exchange. */
 enum phase { GATHERING, DONE, FAILED };
 
 /* A process that decodes credentials. */
@@ -49,8 +49,8 @@ struct server {
 
     enum phase phase;
     struct server_counts counts;
-    /* Points of monotonic time in milliseconds, 0: not set. late_ms: the first node stops waiting
-     * for TABLE, or trouble is known and the other nodes have had their time; accept_until_ms: no
+    /* Points of monotonic time in milliseconds, 0: not set. late_ms: the nodes that have
+     * not sent their records have had their time; accept_until_ms: no
      * more connections are accepted; flush_ms: unsent bytes are discarded at the end; pause_ms: no
      * connection is accepted before, after accept() has failed. */
     int64_t late_ms, accept_until_ms, flush_ms, pause_ms;
@@ -58,11 +58,8 @@ struct server {
     struct nuioa_error trouble; /* the first known reason for a failure */
     bool warned;                /* the user was warned of the trouble */
     struct peer **nodes;        /* [wanted.node_count], by position; NULL: no hello yet */
-    uint32_t *leaders;          /* [wanted.node_count], by position: ranks, or WIRE_NO_RANK */
     hwloc_bitmap_t ranks;       /* those of the nodes that have asked for a slice */
-    uint32_t leaders_known;     /* nodes whose leader, or lack of one, is known */
-    bool has_leaderless;        /* some node has no leader: no table */
-    uint32_t records_missing;   /* nodes that had the table and disconnected without a record */
+    uint32_t records_missing;   /* nodes that disconnected without a record */
     /* unauthenticated: their first message is not complete; queue: their credential waits for a
      * decoder; decoding: a decoder has it; authenticated: nodes; closed: to be freed. */
     struct peer_list unauthenticated, queue, decoding, authenticated, closed;
@@ -122,20 +119,20 @@ void server_receive(struct server *g, struct peer *p);
 void server_take_decoded(struct server *g, struct peer *p, const struct munge_answer *decoded);
 
 /* Handles the loss of a peer: its connection has ended, or it broke the protocol. `rc` is the
- * reason, -errno. It closes the connection. If a node is lost before the table was sent, the
- * exchange fails, because there is no table without this node. */
+ * reason, -errno. It closes the connection. The others are not affected. */
 void server_peer_failed(struct server *g, struct peer *p, int rc);
 
 /* Returns true if messages are outstanding and a time limit for them has passed. */
 bool server_is_late(const struct server *g);
 
-/* Ends the exchange with a warning. It is called when server_is_late() returns true. If no hello
- * has come and nodes may still connect, it only warns of the trouble and lets the exchange go
- * on. */
+/* Finishes with the nodes that have come, and a warning. It is called when server_is_late() returns
+ * true. If no hello has come and nodes may still connect, it only warns of the trouble and lets the
+ * exchange go on. */
 void server_give_up(struct server *g);
 
-/* Is called once, when the thread ends: warns of known trouble, and if no node has connected though
- * the user asked for a report or for the nodes' part. */
-void server_warn_at_end(struct server *g);
+/* Is called once, when the thread ends: finishes with the nodes that have come, if that was not
+ * done. If none has, it warns of known trouble, and of their absence if the user asked for a report
+ * or for the nodes' part. */
+void server_end(struct server *g);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "spank/rendezvous/leaders.h"
 #include "util/clock.h"
 
 /* How srun answers the messages of the nodes, and how the exchange ends. */
@@ -45,25 +44,11 @@ static const char *absent_nodes(const struct server *g, char *names, uint32_t si
 #define UNLESS "unless Slurm or a node says why"
 #define INSTALL "with its line in plugstack.conf; where it is installed, slurmd.log says why"
 
-/* Sends one message to all nodes. */
-static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
-{
-    uint8_t digest[SHA256_SIZE];
-    sha256_of(body, length, digest);
-    for (struct peer *p = g->authenticated.first; p; p = p->next)
-        server_send(g, p, type, body, length, digest);
-}
-
-static const char *consequence(const struct server *g)
-{
-    return g->config.reports_only ? WIRE_WITHOUT_REPORT : WIRE_WITHOUT_TABLE;
-}
-
-static void warn_failure(struct server *g, const char *what)
+static void warn(struct server *g, const char *what, const char *consequence)
 {
     char text[500];
     snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): %s", what,
-             g->counts.records, g->counts.nodes, consequence(g));
+             g->counts.records, g->counts.nodes, consequence);
     if (!g->warned)
         g->config.warn(g->config.arg, text);
     g->warned = true;
@@ -71,32 +56,45 @@ static void warn_failure(struct server *g, const char *what)
 
 static void fail(struct server *g, const char *what)
 {
-    if (g->phase >= DONE)
-        return;
     g->phase = FAILED;
     server_stop_accepting(g);
-    send_all(g, WIRE_STOP, NULL, 0);
-    warn_failure(g, what);
+    warn(g, what, WIRE_CONSEQUENCE);
 }
 
-/* The time is over, and some nodes have not even called: they have no plugin, or cannot reach srun.
- * Those that have are told that there is no table, and srun makes the report of them. */
-static void end_without_absent(struct server *g)
+/* Reports what the nodes have told. `what` says why some of them are missing; NULL: none is. */
+static void finish(struct server *g, const char *what)
 {
-    char names[64];
-    struct nuioa_error what = g->trouble;
-    if (!*absent_nodes(g, names, sizeof(names)))
-        number_absent(g, names, sizeof(names));
-    if (!*what.text)
-        nuioa_fail(&what, -ENOENT,
-                   "no call from %s in time (timeout_ms); " UNLESS
-                   ", install nuioa there, " INSTALL,
-                   names);
     g->phase = DONE;
     server_stop_accepting(g);
-    send_all(g, WIRE_TABLE, NULL, 0);
-    warn_failure(g, what.text);
+    if (what)
+        warn(g, what, g->config.reports ? "the report is of the others" : "the others are placed");
     g->config.finish(g->config.arg);
+}
+
+/* Says which nodes have not even called: they have no plugin, or cannot reach srun. */
+static void blame_absent(const struct server *g, struct nuioa_error *what)
+{
+    char names[64];
+    if (!*absent_nodes(g, names, sizeof(names)))
+        number_absent(g, names, sizeof(names));
+    nuioa_fail(what, -ENOENT,
+               "no call from %s in time (timeout_ms); " UNLESS ", install nuioa there, " INSTALL,
+               names);
+}
+
+/* Finishes with the nodes that have come. The known trouble, if any, explains more than the time
+ * does. */
+static void finish_with_some(struct server *g)
+{
+    struct nuioa_error what = g->trouble;
+    if (!*what.text && g->counts.hellos < g->counts.nodes)
+        blame_absent(g, &what);
+    else if (!*what.text)
+        nuioa_fail(&what, -ETIMEDOUT, "not all nodes have come in time (timeout_ms)");
+    if (g->counts.records)
+        finish(g, what.text);
+    else
+        fail(g, what.text);
 }
 
 /* The exchange waits no longer than until `ms`. */
@@ -106,7 +104,7 @@ static void be_late_at(struct server *g, int64_t ms)
         g->late_ms = ms;
 }
 
-/* Notes a reason why the exchange may fail. A peer that knows only the step's key may have caused
+/* Notes a reason why nodes may be missing. A peer that knows only the step's key may have caused
  * it, so the other nodes still get the usual time. */
 static void expect_failure(struct server *g, const char *what)
 {
@@ -115,12 +113,6 @@ static void expect_failure(struct server *g, const char *what)
     if (!*g->trouble.text)
         nuioa_fail(&g->trouble, -EIO, "%s", what);
     be_late_at(g, nuioa_clock_ms() + g->config.timeout_ms);
-}
-
-/* The reason for a failure by time: the known trouble, if any, explains more than the time does. */
-static const char *late_reason(const struct server *g)
-{
-    return *g->trouble.text ? g->trouble.text : "not all nodes have come in time (timeout_ms)";
 }
 
 static bool is_past(int64_t ms)
@@ -138,7 +130,7 @@ static void warn_trouble(struct server *g)
     char text[400];
     if (g->warned || !*g->trouble.text)
         return;
-    snprintf(text, sizeof(text), "gather: %s: %s", g->trouble.text, consequence(g));
+    snprintf(text, sizeof(text), "gather: %s: %s", g->trouble.text, WIRE_CONSEQUENCE);
     g->config.warn(g->config.arg, text);
     g->warned = true;
 }
@@ -147,13 +139,8 @@ static void warn_trouble(struct server *g)
 void server_give_up(struct server *g)
 {
     g->late_ms = 0;
-    if (g->counts.hellos && g->counts.records == g->counts.hellos &&
-        g->counts.hellos < g->counts.nodes) {
-        end_without_absent(g);
-        return;
-    }
     if (g->counts.hellos) {
-        fail(g, late_reason(g));
+        finish_with_some(g);
         return;
     }
     warn_trouble(g);
@@ -161,94 +148,49 @@ void server_give_up(struct server *g)
         g->phase = FAILED;
 }
 
-void server_warn_at_end(struct server *g)
+/* Who is absent is certain only if nobody's first message is still being looked at. */
+void server_end(struct server *g)
 {
-    if (!g->counts.tables && g->phase == GATHERING)
+    if (g->phase == GATHERING && g->counts.records) {
+        if (*g->trouble.text || !g->unauthenticated_count)
+            finish_with_some(g);
+        else
+            finish(g, NULL);
+    }
+    if (g->phase == GATHERING)
         warn_trouble(g);
-    if (g->counts.hellos || g->warned || !(g->config.every_record || g->config.asked))
+    if (g->counts.hellos || g->unauthenticated_count || g->warned ||
+        !(g->config.reports || g->config.asked))
         return;
     char text[400], names[64];
     absent_nodes(g, names, sizeof(names));
     snprintf(text, sizeof(text),
              "%s: no node of the step has called srun%s: " UNLESS ", install nuioa on %s, " INSTALL,
-             g->config.every_record ? "report" : "gather",
-             g->config.every_record ? ", so there is no report of all nodes" : "",
+             g->config.reports ? "report" : "gather",
+             g->config.reports ? ", so there is no report of all nodes" : "",
              *names ? names : "its nodes");
     g->config.warn(g->config.arg, text);
 }
 
 /* Finishes if no record is missing that can still arrive. */
-static void end_if_complete(struct server *g)
+static void finish_if_complete(struct server *g)
 {
-    char text[400];
-    if (g->phase != GATHERING || g->counts.records + g->records_missing < g->counts.nodes)
-        return;
-    g->phase = DONE;
-    if (g->records_missing && g->config.every_record) {
-        snprintf(text, sizeof(text),
-                 "gather: %s (%u of %u nodes answered): the report is of the others",
-                 g->trouble.text, g->counts.records, g->counts.nodes);
-        g->config.warn(g->config.arg, text);
-    }
-    g->config.finish(g->config.arg);
-}
-
-/* Notes that the record of a node is lost after the table was sent. The nodes are not affected;
- * only a report is incomplete. */
-static void record_missing(struct server *g, const char *what)
-{
-    if (!g->records_missing++)
-        nuioa_fail(&g->trouble, -EPIPE, "%s", what);
-    end_if_complete(g);
-}
-
-/* Sends the table at once, before any other work, because all nodes wait for it. */
-static void send_table(struct server *g)
-{
-    size_t length = 0;
-    void *table = NULL;
-    if (!g->has_leaderless)
-        table = leaders_serialize(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes,
-                                  &length);
-    if (!g->has_leaderless && !table) {
-        fail(g, "out of memory");
-        return;
-    }
-    send_all(g, WIRE_TABLE, table, length);
-    free(table);
-    g->counts.tables = 1;
-    g->late_ms = 0;
-}
-
-/* Stores the leader of a node, or WIRE_NO_RANK, and sends the table if it was the last. */
-static void set_leader(struct server *g, uint32_t node, uint32_t leader)
-{
-    g->leaders[node] = leader;
-    g->has_leaderless = g->has_leaderless || leader == WIRE_NO_RANK;
-    if (++g->leaders_known < g->counts.nodes)
-        return;
-    if (server_is_late(g))
-        server_give_up(g);
-    else
-        send_table(g);
+    if (g->phase == GATHERING && g->counts.records + g->records_missing >= g->counts.nodes)
+        finish(g, g->records_missing ? g->trouble.text : NULL);
 }
 
 void server_peer_failed(struct server *g, struct peer *p, int rc)
 {
-    bool unauthenticated = server_is_unauthenticated(p), recorded = p->state == PEER_RECORDED;
-    bool waited = recorded && g->phase == GATHERING;
-    struct nuioa_error what;
-    if (waited)
-        nuioa_fail(&what, -ETIMEDOUT, "%s", late_reason(g));
-    else
-        nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
+    bool missing = p->state == PEER_AUTHENTICATED && g->phase == GATHERING;
+    if (missing && !g->records_missing++)
+        nuioa_fail(&g->trouble, -EPIPE, "node number %u of the step %s", p->node,
                    rc == -EBADMSG ? "sent a message that is forged or modified"
                                   : "closed the connection");
     server_drop(g, p);
-    if (!unauthenticated && !g->counts.tables)
-        fail(g, what.text);
-    else if (!unauthenticated && !recorded)
-        record_missing(g, what.text);
+    if (missing) {
+        be_late_at(g, nuioa_clock_ms() + g->config.timeout_ms);
+        finish_if_complete(g);
+    }
 }
 
 /* --- messages --- */
@@ -261,14 +203,11 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
         return -E2BIG;
     }
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
-    g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
     g->ranks = hwloc_bitmap_alloc();
-    if (!g->nodes || !g->leaders || !g->ranks) {
+    if (!g->nodes || !g->ranks) {
         free(g->nodes);
-        free(g->leaders);
         hwloc_bitmap_free(g->ranks);
         g->nodes = NULL; /* the next hello begins the step */
-        g->leaders = NULL;
         g->ranks = NULL;
         return -ENOMEM;
     }
@@ -344,9 +283,6 @@ static void take_hello(struct server *g, struct peer *p, const char *bytes, size
     explicit_bzero(hello.nonce, sizeof(hello.nonce));
     if (g->counts.hellos == g->counts.nodes)
         server_stop_accepting(g); /* all nodes are here */
-    p->early_leader = hello.leader != WIRE_NO_RANK;
-    if (p->early_leader)
-        set_leader(g, p->node, hello.leader);
 }
 
 void server_take_decoded(struct server *g, struct peer *p, const struct munge_answer *decoded)
@@ -367,13 +303,10 @@ static void take_record(struct server *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
-    if (!g->counts.tables)
-        be_late_at(g, nuioa_clock_ms() + record.head->table_timeout_ms);
+    be_late_at(g, nuioa_clock_ms() + g->config.timeout_ms);
     g->config.record(g->config.arg, &record);
     g->counts.records++;
-    if (!p->early_leader)
-        set_leader(g, p->node, record.head->leader);
-    end_if_complete(g);
+    finish_if_complete(g);
 }
 
 static void take_no_credential(struct server *g, struct peer *p)

@@ -8,25 +8,18 @@
 #include "output/report_table.h"
 #include "util/build.h"
 
-/* The protocol by which the nodes of a step and its srun exchange the leaders, over TCP. This
- * comment is its manual.
+/* The protocol by which the nodes of a step tell its srun what they have done, and get their parts
+ * of a profile, over TCP. This comment is its manual.
  *
  *     node (slurmstepd)                            srun (the user)
  *     HELLO, or CREDENTIAL             ->          checks it
  *                                      <-          WELCOME, with the node's slice if it asked
  *     RECORD: the node's plan          ->          keeps it for the report
- *                                      <-          TABLE: the leaders of all nodes
  *
- * Leaders. A node's RECORD names its leader. If nothing can change the leader any more, HELLO names
- * it already: this is an early leader. With auth=munge no leader is early. srun sends TABLE as soon
- * as it knows all leaders, perhaps before any RECORD. A node with an early leader acts on the table
- * even if it places nothing in the end. It sends its RECORD all the same, unless it has the table,
- * no report is wanted and it has no warning: then it closes the connection.
- *
- * Failure. STOP instead of TABLE, or a closed connection, means that there is no table. A node
- * waits for a limited time and tells srun in its record how long; srun sends no TABLE once any
- * node's time is over. A TABLE can still be lost on its way, and so could any message that
- * confirmed it. The readers of the table therefore compare its digest before they act together.
+ * Failure. No node waits for another one. srun reports what it has got when all records are there,
+ * when no more come, or when the step ends, and names the nodes that are missing. A node waits for
+ * WELCOME, for a limited time, if it needs its slice or has something to tell the user: without it
+ * srun knows nothing of the node, which then tells the user itself.
  *
  * Address. Nodes take srun's address from Slurm (SLURM_SRUN_COMM_HOST) and its port from the
  * variable WIRE_VARIABLE, which srun puts into the job's environment when it opens the port. The
@@ -80,12 +73,9 @@
 #define WIRE_CORES_MAX 65536
 #define WIRE_GPUS_MAX 4096
 
-/* How every message ends that tells the user why there is no table; in a step that only reports,
- * with report,off, no node has a leader. */
-#define WIRE_WITHOUT_TABLE \
-    "each node knows its own leader only (what to do: nuioa-spank(8), DIAGNOSTICS)"
-#define WIRE_WITHOUT_REPORT \
-    "there is no report of all nodes (what to do: nuioa-spank(8), DIAGNOSTICS)"
+/* How every message ends that tells the user why there is no rendezvous. */
+#define WIRE_CONSEQUENCE \
+    "each node is placed, and reports, by itself (what to do: nuioa-spank(8), DIAGNOSTICS)"
 
 enum wire_type {
     WIRE_HELLO = 1,  /* struct wire_hello and its ranks */
@@ -96,8 +86,6 @@ enum wire_type {
     WIRE_NO_CREDENTIAL,
     /* struct wire_slice and its arrays; no body if the node did not ask or srun has no slice */
     WIRE_WELCOME = 17,
-    WIRE_TABLE, /* struct wire_table and its runs; no body if a node has no leader or is absent */
-    WIRE_STOP,  /* no body */
 };
 
 struct wire_frame {
@@ -133,12 +121,11 @@ struct wire_hello {
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */
-    uint32_t leader;           /* rank of the early leader; WIRE_NO_RANK: RECORD names the leader */
     uint32_t rank_count;       /* task_count to ask for a slice, else 0 */
     /* uint32_t ranks[rank_count]: in the order of local ranks; no rank is on two nodes */
 };
 
-#define WIRE_PURPOSE "nuioa hello 2"
+#define WIRE_PURPOSE "nuioa hello 3"
 
 /* The part of a profile that concerns one node. */
 struct wire_slice {
@@ -167,15 +154,15 @@ struct wire_pair {
  * of warnings are 0. */
 struct wire_record {
     uint32_t node;   /* position in the step, as in HELLO */
-    uint32_t leader; /* its rank; WIRE_NO_RANK: none. An early leader remains valid */
+    uint32_t leader; /* rank of the node's leader; WIRE_NO_RANK: none */
     uint32_t near;   /* number of ranks that are as near to the NIC as the leader */
     uint32_t task_count, moved_count; /* ranks on this node; those that were moved */
     uint32_t numa_count, core_count;  /* of the node */
     uint32_t policy;                  /* enum nuioa_policy */
     uint32_t planned;                 /* 1: a plan only, the ranks were not bound */
     uint32_t nic_count, line_count, warning_count;
-    uint32_t text_length;                  /* of the text for `explain`, with its NUL; 0: none */
-    uint32_t table_timeout_ms;             /* after the record, how long the node waits for TABLE */
+    uint32_t text_length; /* of the text for `explain`, with its NUL; 0: none */
+    uint32_t zero;
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
     char reason[216];   /* why ranks moved or did not move, or why there is no plan */
@@ -210,27 +197,11 @@ struct wire_nic {
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_LINES_MAX * sizeof(struct nuioa_report_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
-/* The leaders of all nodes, in the order of the step's nodes, as runs: `count` ranks first, first +
- * stride, ... If all nodes are alike, one run describes a job of any size. */
-struct wire_table {
-    uint32_t job_id, step_id; /* as in HELLO */
-    uint32_t node_count;
-    uint32_t run_count;
-    uint64_t digest; /* leaders_digest() */
-    /* struct wire_run runs[run_count] */
-};
-
-struct wire_run {
-    uint32_t first, stride; /* the first rank, and the difference to the next one, modulo 2^32 */
-    uint32_t count;         /* number of nodes */
-};
-
-_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
+_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 72 &&
                    sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
                    sizeof(struct wire_record) == 432 && sizeof(struct wire_nic) == 152 &&
-                   sizeof(struct nuioa_report_line) == 304 && sizeof(struct wire_table) == 24 &&
-                   sizeof(struct wire_run) == 12,
+                   sizeof(struct nuioa_report_line) == 304,
                "structs of the protocol have no padding");
 
 #endif

@@ -35,10 +35,9 @@ struct rendezvous_srun {
     struct server *server; /* NULL: not opened */
     struct summary *summary;
     struct absent absent;
-    uint32_t spare;          /* descriptors that were free when the listener was open */
-    unsigned components;     /* of a heterogeneous job that have been seen; else 1 */
-    bool gather_on;          /* the options say gather=on: the user is told why there is none */
-    const char *consequence; /* how a warning ends that says why there is none */
+    uint32_t spare;      /* descriptors that were free when the listener was open */
+    unsigned components; /* of a heterogeneous job that have been seen; else 1 */
+    bool gather_on;      /* the options say gather=on: the user is told why there is none */
     bool report, explain;
     const struct nuioa_profile *profile; /* of the hints file, owned by the context; NULL: none */
     enum nuioa_policy policy;
@@ -178,19 +177,19 @@ static void open_listener(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
     if (g->config.encrypted && credential_ready(&err) < 0)
-        log_line("%s: %s", err.text, g->consequence);
+        log_line("%s: " WIRE_CONSEQUENCE, err.text);
     else if (!create_server(g, &err)) {
         g->spare = nuioa_free_descriptors(files_max());
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
     } else if (g->gather_on)
-        log_line("%s: %s", err.text, g->consequence);
+        log_line("%s: " WIRE_CONSEQUENCE, err.text);
 }
 
 static void warn_of_limit(const struct rendezvous_srun *g, uint32_t node_count)
 {
     unsigned long long limit = files_max();
     log_line("gather: srun needs ulimit -Hn %llu to connect to the nodes, and has %llu: %s",
-             limit - g->spare + needed_besides(node_count) + node_count, limit, g->consequence);
+             limit - g->spare + needed_besides(node_count) + node_count, limit, WIRE_CONSEQUENCE);
 }
 
 static void start_server(struct rendezvous_srun *g, uint32_t node_count, bool eager)
@@ -201,7 +200,7 @@ static void start_server(struct rendezvous_srun *g, uint32_t node_count, bool ea
     if (rc == -E2BIG)
         warn_of_limit(g, node_count);
     else if (rc < 0)
-        log_line("gather: %s: %s", strerror(-rc), g->consequence);
+        log_line("gather: %s: " WIRE_CONSEQUENCE, strerror(-rc));
 }
 
 /* In a heterogeneous job the options of the first component count. */
@@ -213,8 +212,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
-        .every_record = c->options.report || c->options.explain,
-        .reports_only = c->options.mode == NUIOA_OFF,
+        .reports = c->options.report || c->options.explain,
         .asked = c->flags->typed[0],
         .arg = g,
         .room = room,
@@ -225,7 +223,6 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .finish = finish,
     };
     g->components = 1;
-    g->consequence = rendezvous_consequence(&c->options);
     g->gather_on = c->options.gather == NUIOA_SWITCH_ON;
     g->report = c->options.report;
     g->explain = c->options.explain;

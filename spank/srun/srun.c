@@ -249,7 +249,7 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
         print_warnings(&warnings.plugstack);
         print_warnings(&warnings.environment);
         if (context->flags->lost)
-            log_line("out of memory: srun takes no part, so each node knows its own leader only");
+            log_line("out of memory: srun takes no part, so each node reports by itself");
         else
             print_warnings(&warnings.flags);
         warn_idle_flags(context);

@@ -84,18 +84,14 @@ struct completion {
     bool started; /* the thread runs or has run, and is to be joined */
 };
 
-/* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
- * one. The ranks here still get the leaders of all nodes. */
+/* There is no plan: the tasks stay where Slurm put them, and srun does not wait for this node. */
 static void give_up(struct stepd_context *c, const char *why)
 {
-    uint32_t leader_count;
     nuioa_warn(&c->faults, "%s", why);
     c->active = false;
     publisher_close(c);
     rendezvous_stepd_send_record(c, NULL);
-    rendezvous_stepd_await_leaders(c);
-    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
-    rank_settings_write_job(c, leaders, leader_count);
+    rendezvous_stepd_await_answer(c);
     faults_print(c);
 }
 
@@ -127,25 +123,21 @@ static bool place(struct completion *later, const char *stay)
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);
     rendezvous_stepd_send_record(c, &later->placement);
-    publisher_tasks(c, &later->placement.plan); /* while the other nodes are on their way */
+    publisher_tasks(c, &later->placement.plan); /* while srun's answer is on its way */
+    publisher_node(c, &later->placement.plan);
     rank_settings_write(c, &later->placement.plan);
     gpu_table_write(c, &later->placement.request);
     return true;
 }
 
-/* Waits for the other nodes, and does what needs the leaders of all nodes. */
+/* Waits for srun's answer, if the user is to be told something: without it this node tells him. */
 static void complete(struct completion *later)
 {
     struct stepd_context *c = later->context;
-    const struct nuioa_plan *plan = &later->placement.plan;
-    uint32_t leader_count;
-    rendezvous_stepd_await_leaders(c);
-    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
-    rank_settings_write_job(c, leaders, leader_count);
-    publisher_node(c, plan, leaders, leader_count);
+    rendezvous_stepd_await_answer(c);
     faults_print(c);
     if (!rendezvous_stepd_is_reported(c))
-        print_report(c, plan);
+        print_report(c, &later->placement.plan);
 }
 
 static void *complete_in_thread(void *arg)
@@ -170,11 +162,11 @@ static void *place_in_thread(void *arg)
     return NULL;
 }
 
-/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
- * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
+/* Starts a thread, so that Slurm goes on to set up the tasks meanwhile; the tasks then wait in
+ * task_init. The thread blocks all signals,
  * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
  * slurmstepd's memory and ends after them, and a thread would end with it: then there is none.
- * `longest_ms` is how long the thread may wait for tasks, think, and wait for nodes. */
+ * `longest_ms` is how long the thread may wait for tasks, think, and wait for srun. */
 static bool start_thread(struct completion *later, void *(*run)(void *), unsigned longest_ms)
 {
     struct stepd_context *c = later->context;

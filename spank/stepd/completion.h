@@ -8,9 +8,9 @@
  * it. A thread may do a part of it, while Slurm goes on and the tasks wait. */
 
 /* In task_post_fork of the last task, before any task runs: makes the plan, binds the tasks, sends
- * the record, publishes, writes the task memory, prints. What needs other nodes, or what the tasks
- * tell of their GPUs, is done by a thread; the tasks then wait for the task memory. It cannot fail:
- * what goes wrong is a fault, and the tasks run as Slurm bound them. */
+ * the record, publishes, writes the task memory, prints. What needs srun's answer, or what the
+ * tasks tell of their GPUs, is done by a thread; the tasks then wait for the task memory. It cannot
+ * fail: what goes wrong is a fault, and the tasks run as Slurm bound them. */
 void completion_begin(struct stepd_context *context);
 
 /* When all tasks have ended: ends the thread, which stops waiting for others, and frees

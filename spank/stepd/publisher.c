@@ -89,7 +89,7 @@ void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     struct nuioa_plan shown = *plan;
     struct nuioa_assignment *copies = NULL;
-    struct nuioa_publication publication = { &shown, &c->node, &c->options, NULL, 0 };
+    struct nuioa_publication publication = { &shown, &c->node, &c->options };
     struct nuioa_error err = { "out of memory" };
     if (!c->publisher)
         return;
@@ -103,10 +103,9 @@ void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
     publisher_close(c);
 }
 
-void publisher_node(struct stepd_context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
-                    uint32_t leader_count)
+void publisher_node(struct stepd_context *c, const struct nuioa_plan *plan)
 {
-    struct nuioa_publication publication = { plan, &c->node, &c->options, leaders, leader_count };
+    struct nuioa_publication publication = { plan, &c->node, &c->options };
     struct nuioa_error err;
     if (!c->publisher)
         return;

@@ -28,10 +28,8 @@ void publisher_close(struct stepd_context *context);
  * If that fails, the publisher is closed. */
 void publisher_tasks(struct stepd_context *context, const struct nuioa_plan *plan);
 
-/* Publishes, after publisher_tasks(), the keys of the node and of the job that the option `export`
- * asks for, and closes the publisher. leaders[leader_count] are the global ranks of the leaders of
- * all nodes, in the order of the step's nodes; NULL and 0 if they are not known. */
-void publisher_node(struct stepd_context *context, const struct nuioa_plan *plan,
-                    const uint32_t *leaders, uint32_t leader_count);
+/* Publishes, after publisher_tasks(), the keys of the node that the option `export` asks for, and
+ * closes the publisher. */
+void publisher_node(struct stepd_context *context, const struct nuioa_plan *plan);
 
 #endif

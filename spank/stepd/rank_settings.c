@@ -70,16 +70,3 @@ void rank_settings_write(struct stepd_context *c, const struct nuioa_plan *plan)
     for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
         write_one(c, plan, i);
 }
-
-void rank_settings_write_job(struct stepd_context *c, const uint32_t *leaders, uint32_t count)
-{
-    char *text = c->task_memory->leaders;
-    size_t size = sizeof(c->task_memory->leaders), used = 0;
-    c->task_memory->job_known = count > 0;
-    if (!(c->options.export_set & NUIOA_EXPORT_ENV))
-        return;
-    for (uint32_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
-    if (used >= size)
-        *text = '\0';
-}

@@ -17,11 +17,4 @@ void rank_settings_unset_outer(spank_t spank);
  * warning is added to context->faults. */
 void rank_settings_write(struct stepd_context *context, const struct nuioa_plan *plan);
 
-/* Before the task memory is opened: writes leaders[count], the global ranks of the leaders of all
- * nodes in the order of the step's nodes, into context->task_memory, which must not be NULL.
- * `count` is 0 if they are not known. A list that is too long for the memory is left out, without a
- * warning. */
-void rank_settings_write_job(struct stepd_context *context, const uint32_t *leaders,
-                             uint32_t count);
-
 #endif

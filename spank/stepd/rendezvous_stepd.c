@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "output/report.h"
-#include "plan/leader.h"
 #include "profile/hints.h"
 #include "spank/stepd/ending.h"
 #include "spank/common/hosts.h"
@@ -21,14 +20,12 @@ struct rendezvous_stepd {
     struct client call;
     struct ending ending;
     bool calling;                  /* connected; the record is not sent yet */
-    bool waiting;                  /* the record is sent or not needed; the table is expected */
+    bool waiting;                  /* the record is sent; whether srun answers is not known yet */
     bool reported;                 /* srun prints the report */
-    uint32_t leader;               /* rank that leads this node; WIRE_NO_RANK: none */
     unsigned sent;                 /* how many of the context's faults the record holds */
     uint32_t position, node_count; /* over all components of a heterogeneous step */
     bool heterogeneous;
     uint32_t job_tasks; /* tasks of the whole step; UINT32_MAX: not known */
-    uint32_t *leaders;  /* [node_count]; NULL: not known */
 };
 
 /* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
@@ -59,20 +56,9 @@ static bool find_position(struct stepd_context *c, spank_t spank, struct rendezv
 static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
     if (g->position == 0 && !g->call.told_no_credential && !g->call.authenticated)
-        nuioa_warn(&c->faults, "%s: %s", text, rendezvous_consequence(&c->options));
+        nuioa_warn(&c->faults, "%s: " WIRE_CONSEQUENCE, text);
     else
         slurm_info("nuioa: %s", text);
-}
-
-/* The rank that leads this node whatever the plan will be, or WIRE_NO_RANK. With a hints file there
- * is none, because the hints may change the leader and are not known yet. */
-static uint32_t early_leader(const struct stepd_context *c)
-{
-    if (!c->active || nuioa_hints_file(c->options.hints))
-        return WIRE_NO_RANK;
-    uint32_t local =
-        nuioa_leader_sure(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
-    return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
 static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
@@ -91,7 +77,6 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
         .node = g->position,
         .node_count = g->node_count,
         .task_count = c->step.task_count,
-        .leader = early_leader(c),
         .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
         .is_over = ending_is_requested,
         .arg = &g->ending,
@@ -143,9 +128,10 @@ void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
         return;
     }
     g->call = (struct client)CLIENT_NONE;
+    /* In a heterogeneous step the options of another component may be why srun listens. */
     if (!c->step.task_count || !find_position(c, spank, g))
         rendezvous_stepd_decline(spank, "Slurm does not say which node of the step it is");
-    else if (!rendezvous_is_needed(&c->options, g->node_count))
+    else if (!rendezvous_is_needed(&c->options, g->node_count) && !(g->heterogeneous && token))
         rendezvous_stepd_decline(spank, "its options, with gather, ask for nothing from srun (is "
                                         "its plugstack.conf that of srun's host?)");
     else if (token)
@@ -177,18 +163,6 @@ void rendezvous_stepd_receive_hints(struct stepd_context *c)
                                "\"gather:\" says why");
 }
 
-/* A step on one node knows all leaders without a rendezvous. */
-static void set_only_leader(struct stepd_context *c, struct rendezvous_stepd *g, uint32_t leader)
-{
-    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
-        !rendezvous_is_wanted(&c->options))
-        return;
-    g->leaders = malloc(sizeof(*g->leaders));
-    if (g->leaders)
-        /* -Wanalyzer-malloc-leak: the rendezvous keeps it. */
-        *g->leaders = leader;
-}
-
 static int send_record(struct rendezvous_stepd *g, const struct record_source *source,
                        struct nuioa_error *err)
 {
@@ -200,14 +174,6 @@ static int send_record(struct rendezvous_stepd *g, const struct record_source *s
     return rc;
 }
 
-/* Returns true if srun can do without the record of this node. In a heterogeneous job it cannot:
- * srun serves all components, and this node knows the options of its own component only. */
-static bool is_record_needless(const struct stepd_context *c, const struct rendezvous_stepd *g)
-{
-    return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
-           !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
-}
-
 void rendezvous_stepd_send_record(struct stepd_context *c, const struct placement *placement)
 {
     const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
@@ -216,16 +182,8 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     char host[64];
     struct nuioa_node unknown = { 0 };
     struct nuioa_error err;
-    if (!g)
+    if (!g || !g->calling)
         return;
-    g->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
-    if (!g->calling)
-        return;
-    if (is_record_needless(c, g)) {
-        g->calling = false;
-        g->waiting = true;
-        return;
-    }
     nuioa_copy(unknown.host, sizeof(unknown.host), log_host(host, sizeof(host)));
     char *text = placement && c->options.explain
                      ? nuioa_report_text(plan, &c->node, &c->options, true)
@@ -247,45 +205,30 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     free(text);
 }
 
-static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
+/* Returns true if this node must know whether srun tells the user, or it has to do so itself. */
+static bool needs_answer(const struct stepd_context *c)
 {
-    struct nuioa_error err;
-    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
-    int rc = leaders ? client_receive_table(&g->call, g->leader, leaders, &err)
-                     : nuioa_fail(&err, -1, "gather: out of memory");
-    g->reported = rc >= 0;
-    if (rc > 0)
-        g->leaders = leaders;
-    else
-        free(leaders);
-    if (rc >= 0)
-        return;
-    client_close(&g->call);
-    add_failure(c, g, err.text);
+    return c->options.report || c->options.explain || c->faults.count;
 }
 
-void rendezvous_stepd_await_leaders(struct stepd_context *c)
+void rendezvous_stepd_await_answer(struct stepd_context *c)
 {
     struct rendezvous_stepd *g = c->rendezvous;
+    struct nuioa_error err;
     if (!g)
         return;
-    if (g->waiting)
-        receive_leaders(c, g);
+    if (g->waiting && needs_answer(c)) {
+        g->reported = !client_receive_welcome(&g->call, &err);
+        if (!g->reported)
+            add_failure(c, g, err.text);
+    }
     g->waiting = false;
-    set_only_leader(c, g, g->leader);
 }
 
 void rendezvous_stepd_stop_waiting(struct stepd_context *c)
 {
     if (c->rendezvous)
         ending_mark_over(&c->rendezvous->ending);
-}
-
-const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *c, uint32_t *count)
-{
-    const struct rendezvous_stepd *g = c->rendezvous;
-    *count = g && g->leaders ? g->node_count : 0;
-    return *count ? g->leaders : NULL;
 }
 
 unsigned rendezvous_stepd_spare_ms(const struct stepd_context *c)
@@ -299,7 +242,7 @@ unsigned rendezvous_stepd_spare_ms(const struct stepd_context *c)
 bool rendezvous_stepd_is_waiting(const struct stepd_context *c)
 {
     const struct rendezvous_stepd *g = c->rendezvous;
-    return g && g->waiting && !client_is_answered(&g->call);
+    return g && g->waiting && needs_answer(c) && !client_is_answered(&g->call);
 }
 
 unsigned rendezvous_stepd_faults_told(const struct stepd_context *c)
@@ -321,7 +264,6 @@ void rendezvous_stepd_end(struct stepd_context *c)
     free(c->profile.weights);
     free(c->profile.pairs);
     c->profile = (struct profile_part){ 0 };
-    free(g->leaders);
     free(g);
     c->rendezvous = NULL;
 }

@@ -6,13 +6,13 @@
 #include "spank/stepd/stepd_context.h"
 
 /* slurmstepd's part in the rendezvous (spank/rendezvous/wire.h): these functions connect the hooks
- * with it. No function fails: without a rendezvous this node knows only its own leader and prints
- * its own report. All functions accept a context whose `rendezvous` is NULL. One thread calls them,
- * except rendezvous_stepd_stop_waiting(). */
+ * with it. No function fails: without a rendezvous this node prints its own report. All functions
+ * accept a context whose `rendezvous` is NULL. One thread calls them, except
+ * rendezvous_stepd_stop_waiting(). */
 
 /* In init_post_opt, because the call then overlaps with the start of PMIx: connects to srun and
  * sends the hello, if this step needs a rendezvous. A node without a plan (context->active is
- * false) calls too, so that the others need not wait for it. Sets context->rendezvous, which
+ * false) calls too, so that srun need not wait for it. Sets context->rendezvous, which
  * rendezvous_stepd_end() frees, or leaves it NULL without memory. A failure is added to
  * context->faults, or written to slurmd.log if srun or another node tells the user. */
 void rendezvous_stepd_call(struct stepd_context *context, spank_t spank);
@@ -27,44 +27,37 @@ void rendezvous_stepd_decline(spank_t spank, const char *why);
  * rendezvous_stepd_call(). */
 void rendezvous_stepd_receive_hints(struct stepd_context *context);
 
-/* After the plan is carried out: sends srun the record of this node, if srun needs it. The record
- * holds the faults of the context (rendezvous_stepd_faults_told). If sending fails, a warning about
- * that may join them. `placement` is
- * NULL if this node has no plan; then the record says so, and names no leader. */
+/* After the plan is carried out: sends srun the record of this node, with the faults of the context
+ * (rendezvous_stepd_faults_told). If sending fails, a warning about that may join them. `placement`
+ * is NULL if this node has no plan; then the record says so. */
 void rendezvous_stepd_send_record(struct stepd_context *context, const struct placement *placement);
 
-/* After rendezvous_stepd_send_record(): waits for the leaders of all nodes, for what is left of the
- * option timeout_ms. It returns at once if srun was sent nothing and will send nothing. The only
- * leader of a step on one node is known without srun. */
-void rendezvous_stepd_await_leaders(struct stepd_context *context);
+/* After rendezvous_stepd_send_record(): if a report is wanted or there are faults, waits until srun
+ * knows this node, for what is left of the option timeout_ms. It returns at once if srun was sent
+ * nothing. */
+void rendezvous_stepd_await_answer(struct stepd_context *context);
 
 /* From another thread, when the step is over: makes a thread that waits in one of the functions
  * above return, within about a tenth of a second. */
 void rendezvous_stepd_stop_waiting(struct stepd_context *context);
 
-/* Returns how many milliseconds this node may let the others wait for its record: half of what is
- * left of the option timeout_ms; UINT_MAX if no other node waits. */
+/* Returns how many milliseconds this node may let srun wait for its record: half of what is left of
+ * the option timeout_ms; UINT_MAX if srun waits for no record of it, or for no other. */
 unsigned rendezvous_stepd_spare_ms(const struct stepd_context *context);
 
-/* After rendezvous_stepd_send_record(): returns true if rendezvous_stepd_await_leaders() would have
- * to wait, because srun has not sent the leaders yet. It does not wait itself. */
+/* After rendezvous_stepd_send_record(): returns true if rendezvous_stepd_await_answer() would have
+ * to wait, because srun has not answered yet. It does not wait itself. */
 bool rendezvous_stepd_is_waiting(const struct stepd_context *context);
 
-/* After rendezvous_stepd_await_leaders(): returns the global ranks of the leaders of all nodes, in
- * the order of the step's nodes, and *count, their number. The context owns the array, until
- * rendezvous_stepd_end(). Returns NULL and 0 if they are not known. */
-const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, uint32_t *count);
-
-/* After rendezvous_stepd_await_leaders(): returns how many faults, the first ones in
- * context->faults, srun prints for the user: those in the record, if srun has answered it with a
- * table. */
+/* After rendezvous_stepd_await_answer(): returns how many faults, the first ones in
+ * context->faults, srun prints for the user: those in the record, if srun has answered. */
 unsigned rendezvous_stepd_faults_told(const struct stepd_context *context);
 
-/* After rendezvous_stepd_await_leaders(): returns true if the report, where one is asked for, is
+/* After rendezvous_stepd_await_answer(): returns true if the report, where one is asked for, is
  * srun's: it says what this node has sent. Then this node must not print its own. */
 bool rendezvous_stepd_is_reported(const struct stepd_context *context);
 
-/* Disconnects, frees context->rendezvous with the array of leaders, and context->profile. No other
+/* Disconnects, frees context->rendezvous, and context->profile. No other
  * thread may use it any more. */
 void rendezvous_stepd_end(struct stepd_context *context);
 

@@ -201,9 +201,9 @@ void stepd_user_init(struct stepd_context *c, spank_t spank)
         c->times.cpu_us += nuioa_cpu_us() - since_us;
         return;
     }
-    /* The record says that there is no plan, so that the other nodes need not wait for one. */
+    /* The record says that there is no plan, so that srun need not wait for one. */
     rendezvous_stepd_send_record(c, NULL);
-    rendezvous_stepd_await_leaders(c);
+    rendezvous_stepd_await_answer(c);
     faults_print(c);
 }
 

@@ -69,8 +69,6 @@ struct task_memory {
     uint32_t connected;   /* as in struct nuioa_plan; with the table */
     struct task_gpu_nics table[TASK_GPUS_MAX]; /* by GPU, for tasks whose GPUs the plan lacks */
     char gpu_nics[4096]; /* with the table: as NUIOA_GPU_NICS, of all GPUs; "": not known */
-    bool job_known;      /* the leaders of all nodes are known */
-    char leaders[4096];  /* value of NUIOA_LEADERS; "": none, or it would be too long */
     struct task_memory_part tasks[]; /* by local rank */
 };
 

@@ -158,9 +158,3 @@ void own_settings_apply(const struct stepd_context *c, uint32_t local, spank_t s
     if (!placed)
         set_block(spank, task->text + task->threads, false);
 }
-
-void own_settings_apply_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)
-{
-    if (task_memory->tasks[local].ready && *task_memory->leaders)
-        spank_setenv(spank, "NUIOA_LEADERS", task_memory->leaders, 1);
-}

@@ -17,8 +17,4 @@
  * written this part. What cannot be set is left as it was. */
 void own_settings_apply(const struct stepd_context *context, uint32_t local, spank_t spank);
 
-/* When task_memory_wait() has returned true: sets NUIOA_LEADERS, the list of the leaders of all
- * nodes, if it is known. */
-void own_settings_apply_job(const struct task_memory *task_memory, uint32_t local, spank_t spank);
-
 #endif

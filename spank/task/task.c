@@ -14,11 +14,10 @@ uint32_t *task_init(const struct stepd_context *c, spank_t spank)
     batch_script_advise(spank);
     if (ours)
         own_gpus_tell(c, (uint32_t)local, spank);
-    bool complete = ours && task_memory_wait(c->task_memory);
-    if (ours)
+    if (ours) {
+        task_memory_wait(c->task_memory);
         own_settings_apply(c, (uint32_t)local, spank);
-    if (complete)
-        own_settings_apply_job(c->task_memory, (uint32_t)local, spank);
+    }
     preload_enter(c, spank);
     return ours ? &c->task_memory->tasks[local].init_us : NULL;
 }

@@ -102,7 +102,7 @@ launch 4 -w node1 --nuioa=on --nuioa-export=none
 is "export=none: the environment is empty" "$(grep -c NUIOA_ <<<"$out")" 0
 
 # NUIOA_* are ours: what an outer step or the user left there would mislead.
-mine=(NUIOA_NIC=mine NUIOA_LEADER=99 NUIOA_LEADERS=98,99 NUIOA_WEIGHT=7)
+mine=(NUIOA_NIC=mine NUIOA_LEADER=99 NUIOA_WEIGHT=7)
 launch 4 "${mine[@]}" -w node1 --nuioa=export
 exactly_as_planned "NUIOA_* set before" --nuioa export
 launch 4 "${mine[@]}" -w node1 --nuioa=on --nuioa-export=none

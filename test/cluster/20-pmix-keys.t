@@ -86,22 +86,6 @@ is "a node without NIC names none" "$(key 8 nuioa.nic),$(key 8 nuioa.level)" ","
 like "it still has a leader" "$(key 8 nuioa.leader)" '^(8|9|10|11)$'
 is "standard keys are not told of a plan that was not carried out" "$(grep -c 'pmix\.' <<<"$out")" 0
 
-# The job-wide table
-trial "$with_plan leaders=0,4,9,12"
-keys 16 -N4 --exclusive
-is "every rank reads the job-wide table" \
-    "$(key_all nuioa.leaders | tr ' ' '\n' | sort | uniq -c | xargs)" \
-    "16 0,4,9,12"
-mine=$(key 0 nuioa.leader),$(key 4 nuioa.leader),$(key 8 nuioa.leader),$(key 12 nuioa.leader)
-trial "$with_plan leaders=$mine"
-keys 16 -N4 --exclusive
-is "the client library reads it" "$(key_all client.leaders | tr ' ' '\n' | sort -u)" 4
-trial -n node2 "$with_plan leaders=0,5,8,12"
-[ "$(key 4 nuioa.leader)" != 5 ] || trial -n node2 "$with_plan leaders=0,6,8,12"
-keys 16 -N4 --exclusive
-is "not a table that contradicts the node's own leader" \
-    "$(key 4 client.leaders),$(key 0 client.leaders)" 0,4
-
 # Ranks are PMIx's
 trial "$with_plan shift=2"
 keys 8 -N2 --exclusive

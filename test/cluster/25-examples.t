@@ -12,7 +12,7 @@ stage=/run/stage/usr
 work=$CLUSTER_DIR/home/examples
 dir=$home/examples
 install -d -m 1777 "$work"
-install -m 0644 "$examples"/*.c "$here"/{han,han_senders}.c "$here"/../*/progress.c "$work"
+install -m 0644 "$examples"/*.c "$here"/{han,han_senders}.c "$here/progress.c" "$work"
 
 # Each node has a NIC: that of node2 beside NUMA node 0, with the lower cores, the others beside 1.
 for node in node1 node2 node3 node4; do
@@ -23,7 +23,6 @@ done
 on=(on topology=/run/node/nic.xml "${patient[@]}")
 plugin "${on[@]}"
 
-has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
 # mpi KIND COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost; $monitored: but
 # not if it crashes in MPI_Finalize, as Open MPI's monitoring may with HAN

@@ -47,7 +47,7 @@ for nodes in 1 4; do
     begin -N$nodes -n$nodes --exclusive --nuioa=off
     without=$(ports) held_without=$(held)
     end
-    begin -N$nodes -n$nodes --exclusive
+    begin -N$nodes -n$nodes --exclusive --nuioa=report
     is "-N$nodes: in a running step srun listens on no port of ours" "$(ports)" "$without"
     # The second process is the one that srun leaves to clean up if it is killed.
     is "-N$nodes: what srun has forked holds nothing of ours" "$(held | cut -d ' ' -f 2-)" \
@@ -61,12 +61,16 @@ port_of() {
     sed -n "$token" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'
 }
 plugin -n node1 off
-begin -N1 -n1 --exclusive -w node1
-is "one node: there is no invitation" "$(sed -n "$token" "$CLUSTER_DIR/home/waiting/0")" ""
-end
+for how in "-N1 -n1 -w node1 --nuioa" "-N4 -n4" "-N4 -n4 --nuioa=export"; do
+    # shellcheck disable=SC2086
+    begin $how --exclusive
+    is "$how: nobody needs srun, and there is no invitation" \
+        "$(sed -n "$token" "$CLUSTER_DIR/home/waiting/0")" ""
+    end
+done
 plugin on "${hasty[@]}"
 plugin -n node1 off
-begin -N4 -n4 --exclusive
+begin -N4 -n4 --exclusive --nuioa
 port=$(port_of 0)
 like "a node never calls: the others were told a port" "$port" '^[0-9]+$'
 is "a node never calls: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/begun.err")" 1
@@ -74,12 +78,12 @@ refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
 like "then who comes late is refused" "$refusal" 'Connection refused'
 end
 
-# The error is said even if the step ends before the time to wait: here no node waits for another.
+# The error is said even if the step ends before the time to wait.
 plugin on "${hasty[@]}" auth=munge timeout_ms=5000 munge_socket=/run/node/none
 plugin -n ctl on "${hasty[@]}" auth=munge timeout_ms=5000
 for round in 1 2 3; do
-    launch 8 -N4 --exclusive
-    no_table "a short step, and no node has a munged, $round"
+    launch 8 -N4 --exclusive --nuioa=report
+    some_report "a short step, and no node has a munged, $round" "$own_reports"
 done
 plugin off
 plugin -n ctl on "${hasty[@]}"
@@ -113,22 +117,22 @@ like "Slurm refuses the step: which does not say that no plugin is there" "$(nui
 # auth= differs between srun's host and the nodes
 plugin on "${hasty[@]}" auth=munge
 plugin -n ctl on "${hasty[@]}"
-launch 8 -N4 --exclusive
-no_table "auth=munge on the nodes, key on srun's host"
+launch 8 -N4 --exclusive --nuioa=report
+is "auth=munge on the nodes, key on srun's host: the job runs" "$rc,$ranks" "0,8"
+is "auth=munge on the nodes, key on srun's host: each node reports" "$(reported)" "$own_reports"
 like "auth=munge on the nodes: it says so" "$err" 'auth=munge on this node and auth=key on srun'
 plugin on "${good[@]}"
 plugin -n ctl on "${good[@]}" auth=munge
-launch 8 -N4 --exclusive
-one_table "auth=munge on srun's host, key on the nodes" 8
+launch 8 -N4 --exclusive --nuioa=report
+one_report "auth=munge on srun's host, key on the nodes" 4
 
 # As where srun has not stayed to listen: 34-async.t has such an srun
 plugin on "${hasty[@]}"
 for node in node1 node2 node3 node4; do
     sed -i "1i optional $home/disturb.so async" "$CLUSTER_DIR/nodes/$node/plugstack.conf"
 done
-launch 8 -N4 --exclusive
+launch 8 -N4 --exclusive --nuioa-gather=on
 is "srun does not listen: the job runs" "$rc,$ranks" "0,8"
-is "srun does not listen: no table" "$(all NUIOA_LEADERS)" ""
 is "srun does not listen: not a word" "$(nuioa_lines)" ""
 plugin on "${hasty[@]}"
 plugin off

@@ -35,7 +35,6 @@ async
 is "all ranks run" "$(grep -c ' HOST=' <<<"$told")" 8
 is "each node has its leader" \
     "$(grep -o 'NUIOA_LEADER=[0-9]*' <<<"$told" | sort | uniq -c | wc -l)" 4
-is "there is no table of leaders" "$(grep -c NUIOA_LEADERS= <<<"$told")" 0
 is "not a word is said" "$said" ""
 async --nuioa=report
 is "with a report: all ranks run" "$(grep -c ' HOST=' <<<"$told")" 8

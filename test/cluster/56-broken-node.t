@@ -8,8 +8,9 @@ setup
 need_plugin
 build_disturb
 
-plain=(default=on timeout_max_ms=60000 "${patient[@]}")
-hasty=timeout_ms=3000 # where nodes wait for what will never come, and say so
+# With gather=on there is a rendezvous in each step of several nodes.
+plain=(default=on gather=on timeout_max_ms=60000 "${patient[@]}")
+hasty=timeout_ms=3000 # where srun waits for what will never come, and says so
 broken=$CLUSTER_DIR/home/broken
 
 # hold NODE HOOK before|after: where steps on the node stop, before or after nuioa's part in it
@@ -18,7 +19,7 @@ hold() {
     if [ "$3" = before ]; then sed -i "1i $line" "$conf"; else echo "$line" >>"$conf"; fi
 }
 
-# hold_at MOMENT ARG...: node2 stops there; in "before the table" it waits for node4
+# hold_at MOMENT ARG...: node2 stops there
 hold_at() {
     local moment=$1
     shift
@@ -28,16 +29,10 @@ hold_at() {
     "before the hello") hold node2 init_post_opt before ;;
     "after the hello") hold node2 init_post_opt after ;;
     "before the record") hold node2 task_post_fork before ;;
-    "before the table")
-        hold node2 task_post_fork after
-        hold node4 task_post_fork before
-        held+=(node4)
-        ;;
-    "after the table") hold node2 task_post_fork after ;;
+    "after the record") hold node2 task_post_fork after ;;
     esac
 }
-moments=("before the hello" "after the hello" "before the record" "before the table"
-         "after the table")
+moments=("before the hello" "after the hello" "before the record" "after the record")
 
 is_held() {
     local node
@@ -125,7 +120,7 @@ six_run() { [ "$(started broken)" -eq 6 ]; }
 for moment in "${moments[@]}"; do
     name="node2 is killed $moment"
     limit=$hasty
-    [ "$moment" != "after the table" ] || limit=
+    [ "$moment" != "after the record" ] || limit=
     hold_at "$moment" "topology=$topology" $limit
     begin
     kill_node node2
@@ -134,7 +129,7 @@ for moment in "${moments[@]}"; do
     ok "$name: the ranks of the other nodes run" await 60 six_run
     in_node ctl scancel -u "$(id -u nobody)"
     end
-    if [ "$moment" = "after the table" ]; then
+    if [ "$moment" = "after the record" ]; then
         is "$name: not a word" "$(nuioa_lines)" ""
     else
         one_line "$name: one warning"
@@ -163,7 +158,7 @@ done
 # munged SIGNAL: Slurm's own, which all nodes share
 munged() { in_node ctl sh -c "kill -$1 \$(pgrep -x -o munged)"; }
 
-for how in "key:before the table" "${moments[@]/#/munge:}"; do
+for how in "key:before the record" "${moments[@]/#/munge:}"; do
     name="auth=${how%%:*}, munged is stopped ${how#*:}, and goes on after a second"
     hold_at "${how#*:}" "topology=$topology" "auth=${how%%:*}" timeout_ms=20000
     begin
@@ -176,7 +171,6 @@ for how in "key:before the table" "${moments[@]/#/munge:}"; do
     # srun waits for a second, and no longer, for a peer to say who it is.
     if [ "$how" != "munge:before the hello" ]; then
         is "$name: not a word" "$(nuioa_lines)" ""
-        one_table "$name" 8
     fi
     nothing_left
 done
@@ -188,7 +182,7 @@ in_node ctl sh -c 'mkdir -p /run/second && exec munged --force --key-file=/run/c
 without_second=$before
 before=$(left)
 second=("topology=$topology" auth=munge munge_socket=/run/second/socket)
-for moment in "before the hello" "before the record" "before the table"; do
+for moment in "before the hello" "before the record" "after the record"; do
     name="auth=munge, srun's munged is stopped $moment"
     # Without it no hello is ever read; with the others', all have been.
     limit=
@@ -206,7 +200,6 @@ for moment in "before the hello" "before the record" "before the table"; do
         one_line "$name: one warning"
     else
         is "$name: not a word" "$(nuioa_lines)" ""
-        one_table "$name" 8
     fi
     in_node ctl sh -c 'kill -CONT $(cat /run/second/pid)'
     nothing_left
@@ -267,7 +260,7 @@ for what in /run /run/nuioa /tmp /dev/shm; do
     mend_disk "$what"
     nothing_left
     when=("before the hello")
-    [[ $what != /run* ]] || when+=("before the record" "before the table")
+    [[ $what != /run* ]] || when+=("before the record" "after the record")
     for moment in "${when[@]}"; do
         name="node2's $what breaks $moment"
         hold_at "$moment"
@@ -277,7 +270,6 @@ for what in /run /run/nuioa /tmp /dev/shm; do
         proceed
         end
         is "$name: the job runs, not a word" "$rc,$ranks,$(nuioa_lines)" "0,8,"
-        one_table "$name" 8
         mend_disk "$what"
         nothing_left
     done
@@ -291,7 +283,6 @@ for what in /run /run/nuioa; do
     plugin on "${plain[@]}"
     launch 8 -N4 --ntasks-per-node=2
     is "$name: the job runs" "$rc,$ranks" "0,8"
-    one_table "$name" 8
     mend_disk "$what"
     launch 8 -N4 --ntasks-per-node=2
     nothing_left

@@ -17,7 +17,6 @@
 /* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd.
  *   async  Slurm says that srun does not listen, as for srun --async; to be loaded before
  *          who shall see it
- *   slow   it sleeps
  *   blind  the kernel does not tell it any more where others may run;
  *           itself and what it starts it does
  *   kill N, stop N
@@ -75,9 +74,7 @@ int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
     if (spank_remote(spank) != 1 || argc < 1)
         return 0;
-    if (!strcmp(argv[0], "slow"))
-        sleep(2);
-    else if (!strcmp(argv[0], "blind") && refuse_affinity())
+    if (!strcmp(argv[0], "blind") && refuse_affinity())
         slurm_error("disturb: no seccomp: %m");
     hold("user_init", argc, argv);
     return 0;

@@ -101,11 +101,15 @@ static pmix_data_type_t type_of(const char *key, uint8_t how)
         const char *key;
         pmix_data_type_t type;
     } types[] = {
-        { "nuioa.planned", PMIX_BOOL },       { "nuioa.leader", PMIX_PROC_RANK },
-        { "nuioa.weight", PMIX_DOUBLE },      { "nuioa.nic", PMIX_STRING },
-        { "nuioa.cpus", PMIX_STRING },        { "nuioa.order", PMIX_DATA_ARRAY },
-        { "nuioa.leaders", PMIX_DATA_ARRAY }, { "nuioa.rail_leaders", PMIX_DATA_ARRAY },
-        { "nuioa.nics", PMIX_STRING },        { "nuioa.gpus", PMIX_STRING },
+        { "nuioa.planned", PMIX_BOOL },
+        { "nuioa.leader", PMIX_PROC_RANK },
+        { "nuioa.weight", PMIX_DOUBLE },
+        { "nuioa.nic", PMIX_STRING },
+        { "nuioa.cpus", PMIX_STRING },
+        { "nuioa.order", PMIX_DATA_ARRAY },
+        { "nuioa.rail_leaders", PMIX_DATA_ARRAY },
+        { "nuioa.nics", PMIX_STRING },
+        { "nuioa.gpus", PMIX_STRING },
         { "nuioa.gpu_nics", PMIX_STRING },
     };
     for (unsigned i = 0; i < sizeof(types) / sizeof(*types) && !(how & 2); i++)
@@ -164,9 +168,6 @@ static void ask(const struct nuioa_client *client)
     size_t count = nuioa_client_order(client, &ranks);
     for (size_t i = 0; i < count; i++)
         rank = ranks[i];
-    count = nuioa_client_leaders(client, &ranks);
-    for (size_t i = 0; i < count; i++)
-        rank = ranks[i];
     count = nuioa_client_rail_leaders(client, &ranks);
     for (size_t i = 0; i < count; i++)
         rank = ranks[i];
@@ -189,7 +190,6 @@ static void ask(const struct nuioa_client *client)
     if (nuioa_client_cpus(client))
         INPUT_CHECK(strlen(nuioa_client_cpus(client)) < 65536);
     nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);
-    nuioa_client_vote(client, NUIOA_CLIENT_LEADERS, vote);
     nuioa_client_agreed(vote);
 }
 

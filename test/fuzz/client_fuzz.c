@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "spank/rendezvous/client.h"
-#include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/tag.h"
 #include "input.h"
 
@@ -23,16 +22,7 @@
  * after the other, the clock by one that runs while bytes come or nothing happens, random numbers
  * by zeros, and the child by the bytes in the input. */
 
-enum {
-    MUNGE = 1,
-    SLICE = 2,
-    EARLY = 4,
-    RECORD = 8,
-    CHILD = 16,
-    STEP_OVER = 32,
-    IPV6 = 64,
-    NO_ADDRESS = 128
-};
+enum { MUNGE = 1, SLICE = 2, RECORD = 8, CHILD = 16, STEP_OVER = 32, IPV6 = 64, NO_ADDRESS = 128 };
 /* In the second byte: srun stays silent after its messages instead of closing; what is wrong with
  * the call; its bytes come one by one. */
 enum { SILENT = 1, OTHER_VERSION = 2, OTHER_AUTH = 4, NO_SUCH_NODE = 8, DRIPS = 16 };
@@ -139,23 +129,14 @@ int __wrap_nuioa_subprocess_collect(struct nuioa_subprocess *process, unsigned d
 
 /* --- srun ------------------------------------------------------------------------------------- */
 
-/* Makes the head of a slice or of a table right. */
+/* Makes the head of a slice right. */
 static void make_head(const struct client *g, uint32_t type, char *body, size_t length)
 {
     struct wire_slice slice = { .weight_count = g->task_count };
-    struct wire_table table = { g->job_id, g->step_id, g->node_count, 0, 0 };
     size_t weights = sizeof(slice) + g->task_count * sizeof(double);
     if (type == WIRE_WELCOME && length >= weights) {
         slice.pair_count = (uint32_t)((length - weights) / sizeof(struct wire_pair));
         memcpy(body, &slice, sizeof(slice));
-    } else if (type == WIRE_TABLE && length >= sizeof(table)) {
-        uint32_t *leaders = calloc(g->node_count, sizeof(*leaders));
-        table.run_count = (uint32_t)((length - sizeof(table)) / sizeof(struct wire_run));
-        memcpy(body, &table, sizeof(table));
-        leaders_parse(body, length, g->job_id, g->step_id, leaders, g->node_count);
-        table.digest = leaders_digest(g->job_id, g->step_id, leaders, g->node_count);
-        memcpy(body, &table, sizeof(table));
-        free(leaders);
     }
 }
 
@@ -192,7 +173,7 @@ static bool is_over(void *arg)
 static void take_part(struct client *g, uint8_t flags)
 {
     double *weights = calloc(g->task_count + 1, sizeof(*weights));
-    uint32_t *leaders = calloc(g->node_count, sizeof(*leaders)), pair_count;
+    uint32_t pair_count;
     struct wire_record *record = calloc(1, sizeof(*record));
     struct nuioa_pair *pairs = NULL;
     struct nuioa_error err;
@@ -205,13 +186,10 @@ static void take_part(struct client *g, uint8_t flags)
     if (rc >= 0 && flags & RECORD)
         rc = client_send_record(g, record, sizeof(*record), &err);
     if (rc >= 0)
-        rc = client_receive_table(g, 3, leaders, &err);
-    INPUT_CHECK(rc < 1 ||
-                leaders[g->node] == (g->early_leader != WIRE_NO_RANK ? g->early_leader : 3));
+        rc = client_receive_welcome(g, &err);
     INPUT_CHECK(rc >= 0 || g->fd < 0);
     free(pairs);
     free(record);
-    free(leaders);
     free(weights);
 }
 
@@ -244,7 +222,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .node = more & NO_SUCH_NODE ? 20 : 0,
         .task_count = tasks,
         .node_count = nodes,
-        .leader = flags & EARLY ? 3 : WIRE_NO_RANK,
         .ranks = flags & SLICE ? ranks : NULL,
         .is_over = is_over,
         .arg = &flags,

@@ -71,7 +71,6 @@ static void print_client(FILE *out, pmix_rank_t self)
     if (!nuioa_client_leader(client, &leader))
         fprintf(out, "%u client.leader=%u\n", self, leader);
     fprintf(out, "%u client.order=%zu\n", self, nuioa_client_order(client, &ranks));
-    fprintf(out, "%u client.leaders=%zu\n", self, nuioa_client_leaders(client, &ranks));
     fprintf(out, "%u client.nic=%s\n", self,
             nuioa_client_nic(client) ? nuioa_client_nic(client) : "");
     fprintf(out, "%u client.nics=%s\n", self,
@@ -86,10 +85,10 @@ static void print_client(FILE *out, pmix_rank_t self)
 
 int main(int argc, char **argv)
 {
-    static const char *const node_keys[] = { "nuioa.version",      "nuioa.leader",
-                                             "nuioa.order",        "nuioa.near",
-                                             "nuioa.rail_leaders", "nuioa.leaders",
-                                             "nuioa.planned",      NULL };
+    static const char *const node_keys[] = {
+        "nuioa.version",      "nuioa.leader",  "nuioa.order", "nuioa.near",
+        "nuioa.rail_leaders", "nuioa.planned", NULL
+    };
     static const char *const rank_keys[] = { "nuioa.nic",
                                              "nuioa.nics",
                                              "nuioa.gpus",

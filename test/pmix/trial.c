@@ -18,7 +18,6 @@
  * Its arguments are those of plugstack.conf, and these:
  *
  *     bind          binds each local rank to one CPU first, round robin
- *     leaders=LIST  a job-wide table
  *     misname       tries a namespace that does not exist, and no other
  *     unprepared    does not call nuioa_publish_prepare
  *     shift=N       takes ranks that are N too low, as in a heterogeneous job */
@@ -28,7 +27,7 @@ SPANK_PLUGIN(nuioa_trial, 1)
 static struct {
     struct nuioa_options options;
     bool bind, misname, unprepared;
-    uint32_t shift, leader_count, leaders[64];
+    uint32_t shift;
     uint32_t count, forked;
     pid_t *pids;
 } trial;
@@ -36,7 +35,7 @@ static struct {
 static void read_argument(char *name)
 {
     struct nuioa_error err;
-    char *value = strchr(name, '='), *save = NULL;
+    char *value = strchr(name, '=');
     if (value)
         *value++ = '\0';
     if (!strcmp(name, "bind"))
@@ -47,10 +46,6 @@ static void read_argument(char *name)
         trial.unprepared = true;
     else if (!strcmp(name, "shift"))
         trial.shift = (uint32_t)atoi(value);
-    else if (!strcmp(name, "leaders"))
-        for (char *rank = strtok_r(value, ",", &save); rank && trial.leader_count < 64;
-             rank = strtok_r(NULL, ",", &save))
-            trial.leaders[trial.leader_count++] = (uint32_t)atoi(rank);
     else if (nuioa_options_set(&trial.options, NUIOA_FROM_PLUGSTACK, name, value, &err) < 0)
         slurm_error("trial: %s", err.text);
 }
@@ -131,9 +126,7 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
         namespaces.count = 1;
         strcpy(namespaces.names[0], "slurm.pmix.4294967295.7");
     }
-    struct nuioa_publication publication = {
-        plan, node, &trial.options, trial.leaders, trial.leader_count,
-    };
+    struct nuioa_publication publication = { plan, node, &trial.options };
     long before_us = cpu_us();
     uint32_t first = 0;
     int known = nuioa_publish_open(&namespaces, trial.count, 0, &publisher, &err), rc = known;

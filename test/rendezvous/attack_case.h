@@ -21,9 +21,6 @@ struct attack_case {
 /* Sets the authentication of all following cases. `munged` is munged's socket. */
 void case_auth(bool encrypted, const char *munged);
 
-/* Sets whether srun is asked for a report in all following cases; at first it is. */
-void case_report(bool wanted);
-
 /* Prints a result. */
 __attribute__((format(printf, 2, 3))) void ok(bool good, const char *fmt, ...);
 
@@ -38,14 +35,14 @@ void case_begin_with(struct attack_case *s, const char *name, void (*change)(str
 void case_start_others(struct attack_case *s);
 void case_join_others(struct attack_case *s);
 
-/* Runs all four nodes from hello to table. */
+/* Runs all four nodes, from the hello until srun has answered. */
 void case_run(struct attack_case *s);
 
 /* Checks that srun and this process have no descriptor, thread or child left. */
 void case_nothing_leaks(struct attack_case *s);
 
-/* Ends the case, and checks that all nodes have the table and srun has reported without a
- * warning. */
+/* Ends the case, and checks that all nodes were answered and srun has reported all of them without
+ * a warning. */
 void case_ends_well(struct attack_case *s);
 
 /* case_run() and case_ends_well(). */
@@ -80,8 +77,7 @@ void case_send(const struct attack_case *s, int fd, const struct message *m);
 int case_accepted_node(struct attack_case *s, void (*change)(struct wire_hello *));
 
 /* Sends the record of `node` with the session's key of node 1. */
-void case_send_record(const struct attack_case *s, int fd, uint32_t node,
-                      uint32_t table_timeout_ms);
+void case_send_record(const struct attack_case *s, int fd, uint32_t node);
 
 /* Returns true if srun ends the connection within `ms` milliseconds. */
 bool case_is_disconnected(int fd, int ms);

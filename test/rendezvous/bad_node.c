@@ -9,11 +9,11 @@
 
 #include "attack_case.h"
 
-/* A node of the step itself is wrong, or srun dies. No node acts on a table that others do not
- * have, all nodes learn it soon, and srun warns once. Prints TAP for auth=key and auth=munge.
+/* A node of the step itself is wrong, or srun dies or ends early. The other nodes are reported, and
+ * srun warns once. Prints TAP for auth=key and auth=munge.
  * Usage: bad_node SOCKET SOCKET2 PID2 */
 
-/* Nodes that are not told wait until their time is over, and this is longer than the limit. */
+/* srun waits so long for nodes that are missing, which is longer than the limit. */
 #define WAIT_MS 90000
 #define LIMIT_MS 60000
 
@@ -22,23 +22,25 @@ static void be_patient(struct harness *harness)
     harness->timeout_ms = WAIT_MS;
 }
 
-/* Checks that no node acts or waits, and that srun warns once. */
-static void ends_without_table(struct attack_case *s, int64_t since_ms, unsigned reports)
+/* Checks that srun reports so many nodes, and warns so often. */
+static void are_reported(struct attack_case *s, uint32_t records, unsigned warnings,
+                         int64_t since_ms)
 {
-    int64_t took = harness_ms() - since_ms;
-    ok(s->nodes[0].rc <= 0 && s->nodes[2].rc <= 0 && s->nodes[3].rc < 0,
-       "%s: no node acts on a table", s->name);
-    ok(took < LIMIT_MS, "%s: they know after %d ms", s->name, (int)took);
     ok(harness_finish(&s->harness, &s->result), "%s: srun goes on", s->name);
-    ok(s->result.warnings == 1 && s->result.reports == reports, "%s: one warning (%u: %s)", s->name,
+    int64_t took = harness_ms() - since_ms;
+    ok(took < LIMIT_MS, "%s: it is done after %d ms", s->name, (int)took);
+    ok(s->result.counts.records == records && s->result.reports == 1,
+       "%s: a report of %u nodes (%u)", s->name, records, s->result.counts.records);
+    ok(s->result.warnings == warnings, "%s: %u warnings (%u: %s)", s->name, warnings,
        s->result.warnings, s->result.warning);
     case_nothing_leaks(s);
 }
 
-static void nobody_acts(struct attack_case *s, int64_t since_ms)
+static void others_are_reported(struct attack_case *s, int64_t since_ms)
 {
-    ok(s->nodes[0].rc < 0 && s->nodes[2].rc < 0, "%s: no report either", s->name);
-    ends_without_table(s, since_ms, 0);
+    ok(!s->nodes[0].rc && !s->nodes[2].rc && !s->nodes[3].rc, "%s: the others are answered",
+       s->name);
+    are_reported(s, NODES - 1, 1, since_ms);
 }
 
 static void wrong_record(const char *name, void (*spoil)(char *record, size_t *length))
@@ -68,7 +70,7 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     case_join_others(&s);
     hang_up(fd);
     free(record);
-    nobody_acts(&s, start);
+    others_are_reported(&s, start);
 }
 
 static void shorter(char *record, size_t *length)
@@ -132,7 +134,7 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     case_join_others(&s);
     hang_up(fd);
     free(record);
-    nobody_acts(&s, start);
+    others_are_reported(&s, start);
     ok(strstr(s.result.warning,
               "node number 1 of the step sent a message that is forged or modified"),
        "%s: the warning says so", s.name);
@@ -214,69 +216,56 @@ static void forge(void)
     forged_record("with srun's direction", own_key, WIRE_FROM_SRUN, NULL);
 }
 
-/* The node that the test plays has sent its record, two others wait with it, and the last has not
- * come. */
-static int but_for_the_last(struct attack_case *s, uint32_t table_timeout_ms)
-{
-    int fd = case_accepted_node(s, NULL);
-    case_send_record(s, fd, 1, table_timeout_ms);
-    node_thread_start(&s->nodes[0], &s->harness, 0, NODES);
-    node_thread_start(&s->nodes[2], &s->harness, 2, NODES);
-    return fd;
-}
-
+/* All nodes have sent their records, so the report is complete. */
 static void dies_after_its_record(void)
 {
     struct attack_case s;
     case_begin_with(&s, "a node dies after its record", be_patient);
-    int fd = but_for_the_last(&s, 60000);
-    usleep(100000);
+    int fd = case_accepted_node(&s, NULL);
     int64_t start = harness_ms();
+    case_send_record(&s, fd, 1);
     hang_up(fd);
-    node_thread_join(&s.nodes[0]);
-    node_thread_join(&s.nodes[2]);
-    node_thread_start(&s.nodes[3], &s.harness, 3, NODES);
-    node_thread_join(&s.nodes[3]);
-    nobody_acts(&s, start);
+    case_start_others(&s);
+    case_join_others(&s);
+    are_reported(&s, NODES, 0, start);
 }
 
-/* The last node comes when the first, which has sent nothing since, waits no longer. */
+/* A node that has not called when srun's time for it is over finds a closed port. */
 static void comes_too_late(void)
 {
     struct attack_case s;
-    struct wire_frame frame;
-    case_begin_with(&s, "a node comes too late for another", be_patient);
-    int fd = but_for_the_last(&s, 100);
-    usleep(300000);
+    case_begin(&s, "a node comes too late");
     int64_t start = harness_ms();
-    node_thread_start(&s.nodes[3], &s.harness, 3, NODES);
+    case_start_others(&s);
     case_join_others(&s);
-    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
-           !frame.length,
-       "%s: the first node is told that there is no table", s.name);
-    hang_up(fd);
-    ends_without_table(&s, start, 1);
+    are_reported(&s, NODES - 1, 1, start);
+    ok(strstr(s.result.warning, "no call from node number 1 of the step in time"),
+       "%s: the warning names it", s.name);
+    node_thread_start(&s.nodes[1], &s.harness, 1, NODES);
+    node_thread_join(&s.nodes[1]);
+    ok(s.nodes[1].rc < 0, "%s: it is not answered (%s)", s.name, s.nodes[1].err.text);
 }
 
-/* All nodes have sent their records, so the table is true, and all nodes that live have it. */
-static void dies_with_the_table(void)
+/* Ranks need not wait for other nodes, so the step may end before all of these have come. */
+static void step_ends_early(void)
 {
     struct attack_case s;
-    struct wire_frame frame;
-    case_begin_with(&s, "a node dies after it got the table", be_patient);
-    int fd = case_accepted_node(&s, NULL);
-    case_send_record(&s, fd, 1, 60000);
+    case_begin_with(&s, "the step ends before a node has come", be_patient);
     case_start_others(&s);
-    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
-       "%s: the table comes", s.name);
-    hang_up(fd);
     case_join_others(&s);
-    ok(s.nodes[0].rc == 1 && s.nodes[2].rc == 1 && s.nodes[3].rc == 1 &&
-           !memcmp(s.nodes[0].leaders, s.nodes[2].leaders, NODES * sizeof(uint32_t)) &&
-           !memcmp(s.nodes[0].leaders, s.nodes[3].leaders, NODES * sizeof(uint32_t)),
-       "%s: the others act on the same one", s.name);
-    ok(harness_finish(&s.harness, &s.result) && s.result.reports == 1 && !s.result.warnings,
-       "%s: srun reports", s.name);
+    harness_close(&s.harness, &s.result);
+    ok(s.result.counts.records == NODES - 1 && s.result.reports == 1,
+       "%s: a report of the others (%u)", s.name, s.result.counts.records);
+    ok(s.result.warnings == 1 && strstr(s.result.warning, "no call from node number 1 of the step"),
+       "%s: one warning (%u: %s)", s.name, s.result.warnings, s.result.warning);
+    case_nothing_leaks(&s);
+
+    case_begin_with(&s, "the step ends before a node has decided", be_patient);
+    int fd = case_accepted_node(&s, NULL);
+    harness_close(&s.harness, &s.result);
+    ok(!s.result.reports && !s.result.warnings, "%s: no report, and no warning (%u: %s)", s.name,
+       s.result.warnings, s.result.warning);
+    hang_up(fd);
     case_nothing_leaks(&s);
 }
 
@@ -284,22 +273,20 @@ static void srun_dies(void)
 {
     struct attack_case s;
     case_begin_with(&s, "srun is killed", be_patient);
-    for (uint32_t i = 2; i < NODES; i++) /* only half of the nodes, so that there is no table yet */
-        node_thread_start(&s.nodes[i], &s.harness, i, NODES);
+    kill(s.harness.srun, SIGSTOP); /* it answers nobody */
+    case_start_others(&s);
     usleep(200000);
     int64_t start = harness_ms();
     kill(s.harness.srun, SIGKILL);
-    for (uint32_t i = 2; i < NODES; i++)
-        node_thread_join(&s.nodes[i]);
-    ok(s.nodes[2].rc < 0 && s.nodes[3].rc < 0, "srun is killed: no node acts on a table");
+    case_join_others(&s);
+    ok(s.nodes[0].rc < 0 && s.nodes[2].rc < 0 && s.nodes[3].rc < 0,
+       "srun is killed: the nodes know that it reports nothing");
     ok(harness_ms() - start < LIMIT_MS, "srun is killed: they know after %d ms",
        (int)(harness_ms() - start));
     close(s.harness.to_srun);
     close(s.harness.from_srun);
     waitpid(s.harness.srun, NULL, 0);
     ok(harness_fds() == s.fds && harness_children() == s.children, "srun is killed: nothing leaks");
-    for (uint32_t i = 2; i < NODES; i++)
-        free(s.nodes[i].leaders);
 }
 
 static void misbehave(bool encrypted, const char *munged)
@@ -317,7 +304,7 @@ static void misbehave(bool encrypted, const char *munged)
     forge();
     dies_after_its_record();
     comes_too_late();
-    dies_with_the_table();
+    step_ends_early();
     srun_dies();
 }
 

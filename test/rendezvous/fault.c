@@ -16,7 +16,8 @@
 #include "spank/rendezvous/listener.h"
 
 /* How a node copes with a hostile srun, which is possible because srun belongs to the user, and
- * with a stopped munged. In each case the node goes on in time, without a table. Prints TAP. Usage:
+ * with a stopped munged. In each case the node goes on in time, and knows that srun tells the user
+ * nothing. Prints TAP. Usage:
  * fault SOCKET SOCKET2 PID2 */
 
 #define TIMEOUT_MS 400
@@ -59,7 +60,7 @@ static void hostile(const char *socket, bool encrypted, const struct hostile_cas
     snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", encrypted ? "munge" : "key",
              which->name);
     token_write(&token, harness.text);
-    uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
+    uint32_t ranks[4] = { 0, 1, 2, 3 }, pair_count;
     struct client_call call = harness_call(&harness, 0, 2);
     struct client node = CLIENT_NONE;
     struct nuioa_pair *pairs;
@@ -70,7 +71,6 @@ static void hostile(const char *socket, bool encrypted, const struct hostile_cas
     size_t length;
     void *record = harness_record(0, &length);
     call.ranks = which->wants_slice ? ranks : NULL;
-    call.leader = which->early_leader ? 0 : WIRE_NO_RANK;
     if (which->ends) {
         call.timeout_ms = LONG_MS;
         call.is_over = is_ended;
@@ -85,12 +85,12 @@ static void hostile(const char *socket, bool encrypted, const struct hostile_cas
     if (!rc)
         rc = client_send_record(&node, record, length, &err);
     if (!rc)
-        rc = client_receive_table(&node, which->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
+        rc = client_receive_welcome(&node, &err);
     int took = (int)(harness_ms() - start);
     client_close(&node);
     pthread_join(thread, NULL);
     free(record);
-    ok(rc < 0 && (!which->error || strstr(err.text, which->error)), "%s: no table (%s)", name,
+    ok(rc < 0 && (!which->error || strstr(err.text, which->error)), "%s: not believed (%s)", name,
        err.text);
     ok(took <= HANG_MS, "%s: it goes on (after %d ms)", name, took);
     ok(!srun.key_exposed, "%s: the step's key was not sent", name);
@@ -112,10 +112,9 @@ static void not_there(bool encrypted, const char *socket, const char *what, uint
     unsigned fds = harness_fds(), children = harness_children();
     node_thread_start(&node, &harness, 0, 2);
     node_thread_join(&node);
-    ok(node.rc < 0, "%s: no table (%s)", name, node.err.text);
+    ok(node.rc < 0, "%s: no answer (%s)", name, node.err.text);
     ok(node.took_ms <= HANG_MS, "%s: it goes on (after %d ms)", name, (int)node.took_ms);
     ok(harness_fds() == fds && harness_children() == children, "%s: nothing leaks", name);
-    free(node.leaders);
 }
 
 /* A listener with a full queue drops connections, as a firewall does; a closed one refuses them. */
@@ -163,24 +162,23 @@ static void not_called(void)
 
 /* --- munged --- */
 
-static void one_node(const char *name, struct harness *harness, bool table)
+static void one_node(const char *name, struct harness *harness, bool answer)
 {
     struct node_thread node = { .delay_ms = 0 };
     struct srun_result result;
     unsigned fds = harness_fds();
     node_thread_start(&node, harness, 0, 1);
     node_thread_join(&node);
-    ok((node.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table",
+    ok(!node.rc == answer, "%s: %s (%s)", name, answer ? "srun answers" : "no answer",
        node.err.text);
     ok(node.took_ms <= HANG_MS, "%s: the node waits %d ms", name, (int)node.took_ms);
-    usleep(table ? 0 : (harness->timeout_ms + 200) * 1000);
+    usleep(answer ? 0 : (harness->timeout_ms + 200) * 1000);
     ok(harness_close(harness, &result), "%s: srun goes on", name);
     ok(result.close_ms < 300, "%s: srun ends at once (%u ms)", name, result.close_ms);
-    ok(result.warnings == !table, "%s: warnings: %u %s", name, result.warnings, result.warning);
+    ok(result.warnings == !answer, "%s: warnings: %u %s", name, result.warnings, result.warning);
     ok(result.fds_before == result.fds_after && !result.children_after &&
            result.threads_after == 1 && harness_fds() == fds - 2,
        "%s: nothing leaks", name);
-    free(node.leaders);
 }
 
 static void munged_stops(const char *one, const char *two, pid_t pid)
@@ -210,14 +208,13 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     struct srun_result result;
     node_thread_start(&node, &other, 0, 1);
     node_thread_join(&node);
-    ok(node.rc < 0, "srun's munged is stopped: no table (%s)", node.err.text);
+    ok(node.rc < 0, "srun's munged is stopped: no answer (%s)", node.err.text);
     ok(node.took_ms <= HANG_MS, "srun's munged is stopped: the node waits %d ms",
        (int)node.took_ms);
     ok(harness_close(&other, &result) && result.close_ms < 300,
        "srun's munged is stopped: srun ends at once (%u ms)", result.close_ms);
     ok(!result.children_after && result.fds_before == result.fds_after,
        "srun's munged is stopped: nothing leaks");
-    free(node.leaders);
     kill(pid, SIGCONT);
     struct harness none = {
         .encrypted = true,

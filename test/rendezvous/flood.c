@@ -13,7 +13,7 @@
 #include "attack_case.h"
 
 /* A process with many threads connects to srun as often as it can, without the step's key. srun's
- * memory stays small, and the four nodes get their table. Prints TAP and, as
+ * memory stays small, and the four nodes are answered. Prints TAP and, as
  * comments, the figures. Usage: flood SOCKET */
 
 #define THREADS 8
@@ -187,7 +187,7 @@ static void tells_of_too_many_nodes(void)
     bool ended = harness_finish(&s.harness, &s.result);
     for (uint32_t i = 0; i < NODES; i++)
         ended = ended && s.nodes[i].rc < 0;
-    ok(ended, "%s: no node gets a table", s.name);
+    ok(ended, "%s: no node is answered", s.name);
     ok(s.result.warnings == 1 && strstr(s.result.warning, "ulimit -Hn"), "%s: one warning (%s)",
        s.name, s.result.warning);
     case_nothing_leaks(&s);

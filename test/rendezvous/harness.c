@@ -122,7 +122,7 @@ static _Noreturn void run_srun(const struct harness *s, int from, int to)
         .uid = USER_UID,
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
-        .every_record = !s->unreported,
+        .reports = true,
         .accept_ms = s->accept_ms,
         .arg = &srun_state,
         .room = s->room ? room : NULL,
@@ -235,7 +235,6 @@ struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t
         .node = node,
         .node_count = count,
         .task_count = 4,
-        .leader = WIRE_NO_RANK,
     };
 }
 
@@ -250,7 +249,6 @@ void *harness_record(uint32_t node, size_t *length)
         .core_count = 8,
         .nic_count = 1,
         .line_count = 4,
-        .table_timeout_ms = 60000,
         .cost_before = 5,
         .cost_after = 4,
         .bound = 4,
@@ -300,7 +298,6 @@ struct wire_hello harness_hello(const struct client_call *call)
         .node = call->node,
         .node_count = call->node_count,
         .task_count = call->task_count,
-        .leader = call->leader,
     };
 }
 
@@ -341,15 +338,13 @@ static void *run_node(void *arg)
     size_t length;
     usleep(a->delay_ms * 1000);
     struct wire_record *record = harness_record(a->call.node, &length);
-    if (a->withdraws)
-        record->leader = WIRE_NO_RANK;
     int64_t start = harness_ms();
     a->rc = client_call(&a->node, &a->call, &a->err);
     usleep(a->record_delay_ms * 1000);
-    if (!a->rc && !a->no_record)
+    if (!a->rc)
         a->rc = client_send_record(&a->node, record, length, &a->err);
     if (!a->rc)
-        a->rc = client_receive_table(&a->node, record->leader, a->leaders, &a->err);
+        a->rc = client_receive_welcome(&a->node, &a->err);
     a->took_ms = harness_ms() - start;
     client_close(&a->node);
     free(record);
@@ -363,11 +358,9 @@ void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t 
     pthread_t thread;
     a->call = harness_call(s, node, count);
     a->call.ranks = a->ignores_slice ? ranks : NULL;
-    a->call.leader = a->early_leader ? 4 * node : WIRE_NO_RANK;
     a->node = (struct client)CLIENT_NONE;
     a->rc = 0;
     *a->err.text = '\0';
-    a->leaders = calloc(count, sizeof(*a->leaders));
     if (pthread_create(&thread, NULL, run_node, a))
         abort();
     a->thread = thread;

@@ -27,7 +27,6 @@ struct harness {
     const char *socket;      /* munged's */
     const char *srun_socket; /* of srun's munged; NULL: the same */
     unsigned timeout_ms;     /* 0: 500 */
-    bool unreported;         /* srun is not asked for a report */
     unsigned accept_ms;      /* how long srun accepts connections; 0: no limit */
     bool threadless;         /* srun can start no thread: its user has too many processes */
     uint32_t node_count;     /* that srun knows; 0: none, as in a heterogeneous job */
@@ -83,16 +82,12 @@ void harness_tag(const struct hmac_key *key, enum wire_use from, const struct wi
 struct node_thread {
     /* Settings */
     unsigned delay_ms;        /* before it connects */
-    bool early_leader;        /* its hello names its leader */
     unsigned record_delay_ms; /* between hello and record */
-    bool withdraws;           /* its record has no leader */
-    bool no_record;           /* it sends none */
     bool ignores_slice;       /* it asks for a slice and does not read it */
 
     /* Results */
-    int rc; /* of the first function that failed, or of client_receive_table() */
+    int rc; /* of the first function that failed; 0: srun has answered */
     int64_t took_ms;
-    uint32_t *leaders; /* malloc'd, caller frees */
     struct nuioa_error err;
 
     struct client_call call;

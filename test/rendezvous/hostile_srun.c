@@ -10,7 +10,6 @@
 
 #include "harness.h"
 #include "spank/rendezvous/credential.h"
-#include "spank/rendezvous/leaders.h"
 
 static void put(int fd, const void *bytes, size_t length)
 {
@@ -49,11 +48,6 @@ static void put_message(int fd, uint32_t type, const void *body, size_t length)
     put_as(fd, &session, WIRE_FROM_SRUN, type, body, length, -1);
 }
 
-static void put_welcome(int fd)
-{
-    put_message(fd, WIRE_WELCOME, NULL, 0);
-}
-
 static void nothing(int fd, const struct wire_hello *hello)
 {
     (void)fd, (void)hello;
@@ -68,16 +62,9 @@ static void noise(int fd, const struct wire_hello *hello)
     put(fd, bytes, sizeof(bytes));
 }
 
-static void noise_after_welcome(int fd, const struct wire_hello *hello)
-{
-    put_welcome(fd);
-    noise(fd, hello);
-}
-
 static void endless(int fd, const struct wire_hello *hello)
 {
-    put_welcome(fd);
-    put_frame(fd, WIRE_TABLE, UINT32_MAX);
+    put_frame(fd, WIRE_WELCOME, UINT32_MAX);
     for (int i = 0; i < 100; i++)
         noise(fd, hello);
 }
@@ -93,7 +80,6 @@ static void drip(int fd, int pause_ms)
 static void trickle(int fd, const struct wire_hello *hello)
 {
     (void)hello;
-    put_welcome(fd);
     drip(fd, 50);
 }
 
@@ -105,107 +91,30 @@ static void trickle_slice(int fd, const struct wire_hello *hello)
     drip(fd, 80);
 }
 
-static void trickle_table(int fd, const struct wire_hello *hello)
+/* Half a slice of four ranks, whose frame announces all of it. */
+static void half_a_slice(int fd, const struct wire_hello *hello)
+{
+    struct wire_slice head = { 4, 0 };
+    (void)hello;
+    put_frame(fd, WIRE_WELCOME, sizeof(head) + 4 * sizeof(double));
+    put(fd, &head, sizeof(head));
+}
+
+static void record(int fd, const struct wire_hello *hello)
 {
     (void)hello;
-    put_welcome(fd);
-    put_frame(fd, WIRE_TABLE, sizeof(struct wire_table) + sizeof(struct wire_run));
-    drip(fd, 80);
+    put_message(fd, WIRE_RECORD, NULL, 0);
 }
 
-struct table {
-    struct wire_table head;
-    struct wire_run run;
-};
+/* --- an attacker in srun's place or between, with a right answer --- */
 
-/* A correct table of two nodes. */
-static struct table make_table(const struct wire_hello *hello)
+static void put_forged(int fd, const struct hmac_key *key, enum wire_use from, int flip)
 {
-    uint32_t leaders[2] = { 0, 4 };
-    return (struct table){ { hello->job_id, hello->step_id, 2, 1,
-                             leaders_digest(hello->job_id, hello->step_id, leaders, 2) },
-                           { 0, 4, 2 } };
-}
-
-/* Sends a correct table, changed by `spoil`. */
-static void put_table(int fd, const struct wire_hello *hello,
-                      void (*spoil)(struct wire_table *, struct wire_run *))
-{
-    struct table table = make_table(hello);
-    put_welcome(fd);
-    spoil(&table.head, &table.run);
-    put_message(fd, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run));
-}
-
-static void digest_of(struct wire_table *table, const struct wire_run *run)
-{
-    uint32_t leaders[2] = { run->first, run->first + run->stride };
-    table->digest = leaders_digest(table->job_id, table->step_id, leaders, 2);
-}
-
-static void lie_digest(struct wire_table *t, struct wire_run *r)
-{
-    (void)r;
-    t->digest ^= 1;
-}
-static void lie_count(struct wire_table *t, struct wire_run *r)
-{
-    (void)t;
-    r->count = UINT32_MAX;
-}
-static void lie_nodes(struct wire_table *t, struct wire_run *r)
-{
-    (void)r;
-    t->node_count = 1000000;
-}
-static void lie_runs(struct wire_table *t, struct wire_run *r)
-{
-    (void)r;
-    t->run_count = UINT32_MAX / 12;
-}
-static void lie_job(struct wire_table *t, struct wire_run *r)
-{
-    t->job_id++;
-    digest_of(t, r);
-}
-static void lie_leader(struct wire_table *t, struct wire_run *r)
-{
-    r->first = 1;
-    digest_of(t, r);
-}
-static void lie_same(struct wire_table *t, struct wire_run *r)
-{
-    r->stride = 0;
-    digest_of(t, r);
-}
-
-/* clang-format off */
-static void bad_digest(int fd, const struct wire_hello *h) { put_table(fd, h, lie_digest); }
-static void bad_count(int fd, const struct wire_hello *h) { put_table(fd, h, lie_count); }
-static void bad_nodes(int fd, const struct wire_hello *h) { put_table(fd, h, lie_nodes); }
-static void bad_runs(int fd, const struct wire_hello *h) { put_table(fd, h, lie_runs); }
-static void bad_job(int fd, const struct wire_hello *h) { put_table(fd, h, lie_job); }
-static void bad_leader(int fd, const struct wire_hello *h) { put_table(fd, h, lie_leader); }
-static void bad_same(int fd, const struct wire_hello *h) { put_table(fd, h, lie_same); }
-/* clang-format on */
-
-static void half_a_table(int fd, const struct wire_hello *hello)
-{
-    struct table table = make_table(hello);
-    put_welcome(fd);
-    put_frame(fd, WIRE_TABLE, sizeof(struct wire_table) + sizeof(struct wire_run));
-    put(fd, &table, sizeof(struct wire_table));
-}
-
-/* --- an attacker in srun's place or between, with a correct table --- */
-
-static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key,
-                       enum wire_use from, int flip)
-{
-    struct table table = make_table(hello);
-    put_welcome(fd);
-    put_as(fd, key, from, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run),
-           flip);
+    struct {
+        struct wire_slice head;
+        double all[4];
+    } slice = { { 4, 0 }, { 1, 1, 1, 1 } };
+    put_as(fd, key, from, WIRE_WELCOME, &slice, sizeof(slice), flip);
 }
 
 static void no_key(int fd, const struct wire_hello *hello)
@@ -216,25 +125,20 @@ static void no_key(int fd, const struct wire_hello *hello)
     put_as(fd, &other, WIRE_FROM_SRUN, WIRE_WELCOME, NULL, 0, -1);
 }
 
-static void no_key_stop(int fd, const struct wire_hello *hello)
-{
-    struct hmac_key other;
-    (void)hello;
-    hmac_key_set(&other, "guessed", 7);
-    put_as(fd, &other, WIRE_FROM_SRUN, WIRE_STOP, NULL, 0, -1);
-}
-
 static void step_key(int fd, const struct wire_hello *h)
 {
-    put_forged(fd, h, &step, WIRE_FROM_SRUN, -1);
+    (void)h;
+    put_forged(fd, &step, WIRE_FROM_SRUN, -1);
 }
 static void reflected(int fd, const struct wire_hello *h)
 {
-    put_forged(fd, h, &session, WIRE_FROM_NODE, -1);
+    (void)h;
+    put_forged(fd, &session, WIRE_FROM_NODE, -1);
 }
 static void flipped(int fd, const struct wire_hello *h)
 {
-    put_forged(fd, h, &session, WIRE_FROM_SRUN, 12);
+    (void)h;
+    put_forged(fd, &session, WIRE_FROM_SRUN, 12);
 }
 
 static void replayed(int fd, const struct wire_hello *hello)
@@ -242,7 +146,7 @@ static void replayed(int fd, const struct wire_hello *hello)
     struct wire_hello before = *hello;
     before.nonce[0] ^= 1;
     struct hmac_key other = harness_session(&step, &before);
-    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+    put_forged(fd, &other, WIRE_FROM_SRUN, -1);
 }
 
 static void neighbours(int fd, const struct wire_hello *hello)
@@ -250,7 +154,7 @@ static void neighbours(int fd, const struct wire_hello *hello)
     struct wire_hello neighbour = *hello;
     neighbour.node++;
     struct hmac_key other = harness_session(&step, &neighbour);
-    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+    put_forged(fd, &other, WIRE_FROM_SRUN, -1);
 }
 
 static void put_slice(int fd, uint32_t weights, uint32_t pairs, double weight, uint32_t first)
@@ -334,39 +238,29 @@ static void slice_rank(int fd, const struct wire_hello *h)
 #define FORGED "the answer does not come from this step's srun"
 
 const struct hostile_case hostile_cases[] = {
-    { "silence", NULL, false, true, false, nothing, false },
-    { "hanging up", NULL, false, false, false, nothing, false },
-    { "noise", NULL, false, false, false, noise, false },
-    { "noise after a welcome", NULL, false, false, false, noise_after_welcome, false },
-    { "a message of 4 GB", NULL, false, false, false, endless, false },
-    { "a byte now and then", NULL, false, false, false, trickle, false },
-    { "a slice, byte by byte", ENDED, true, false, false, trickle_slice, true },
-    { "a table, byte by byte", ENDED, false, false, false, trickle_table, true },
-    { "a table with a wrong digest", NULL, false, false, false, bad_digest, false },
-    { "a run of 4 billion nodes", NULL, false, false, false, bad_count, false },
-    { "a table of more nodes", NULL, false, false, false, bad_nodes, false },
-    { "more runs than were sent", NULL, false, false, false, bad_runs, false },
-    { "another job's table", NULL, false, false, false, bad_job, false },
-    { "another leader for the node", NULL, false, false, false, bad_leader, false },
-    { "one leader for all nodes", NULL, false, false, false, bad_same, false },
-    { "half a table", NULL, false, true, false, half_a_table, false },
-    { "a slice for other ranks", NULL, true, true, false, slice_counts, false },
-    { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs, false },
-    { "a weight that is no number", NULL, true, true, false, slice_nan, false },
-    { "a negative weight", NULL, true, true, false, slice_negative, false },
-    { "a pair with a rank of another node", NULL, true, true, false, slice_rank, false },
-    { "a pair twice", NULL, true, true, false, slice_twice, false },
-    { "a pair again after another one", NULL, true, true, false, slice_unsorted, false },
-    { "a pair the other way round", NULL, true, true, false, slice_turned, false },
-    { "more pairs than there are", NULL, true, true, false, slice_more, false },
-    { "another leader than the early one", NULL, false, false, true, bad_leader, false },
-    { "a welcome without the step's key", FORGED, false, true, false, no_key, false },
-    { "STOP without the step's key", FORGED, false, true, false, no_key_stop, false },
-    { "a right table with the step's key only", FORGED, false, true, false, step_key, false },
-    { "a right table that was changed on the way", FORGED, false, true, false, flipped, false },
-    { "a right table for another connection", FORGED, false, true, false, replayed, false },
-    { "a right table for another node", FORGED, false, true, false, neighbours, false },
-    { "a right table with the node's direction", FORGED, false, true, false, reflected, false },
+    { "silence", NULL, false, true, nothing, false },
+    { "hanging up", NULL, false, false, nothing, false },
+    { "noise", NULL, false, false, noise, false },
+    { "a message of 4 GB", NULL, false, false, endless, false },
+    { "a byte now and then", NULL, false, false, trickle, false },
+    { "a slice, byte by byte", ENDED, true, false, trickle_slice, true },
+    { "half a slice", NULL, true, true, half_a_slice, false },
+    { "a message that only nodes send", NULL, false, false, record, false },
+    { "a slice for other ranks", NULL, true, true, slice_counts, false },
+    { "a slice of 4 billion pairs", NULL, true, true, slice_pairs, false },
+    { "a weight that is no number", NULL, true, true, slice_nan, false },
+    { "a negative weight", NULL, true, true, slice_negative, false },
+    { "a pair with a rank of another node", NULL, true, true, slice_rank, false },
+    { "a pair twice", NULL, true, true, slice_twice, false },
+    { "a pair again after another one", NULL, true, true, slice_unsorted, false },
+    { "a pair the other way round", NULL, true, true, slice_turned, false },
+    { "more pairs than there are", NULL, true, true, slice_more, false },
+    { "a welcome without the step's key", FORGED, false, true, no_key, false },
+    { "a right answer with the step's key only", FORGED, false, true, step_key, false },
+    { "a right answer that was changed on the way", FORGED, false, true, flipped, false },
+    { "a right answer for another connection", FORGED, false, true, replayed, false },
+    { "a right answer for another node", FORGED, false, true, neighbours, false },
+    { "a right answer with the node's direction", FORGED, false, true, reflected, false },
 };
 
 const size_t hostile_case_count = sizeof(hostile_cases) / sizeof(*hostile_cases);

@@ -14,8 +14,6 @@ struct hostile_case {
     const char *error; /* part of the node's error; NULL: any */
     bool wants_slice;
     bool stays_connected; /* sends no more, and closes after the node does */
-    /* The hello names rank 0 as early leader, and then the node places nothing. */
-    bool early_leader;
     void (*answer)(int fd, const struct wire_hello *hello);
     /* The step is to end when the node has asked for it three times, long before its time is
      * over. */

@@ -17,13 +17,12 @@
  * auth=munge and real credentials. One process simulates all nodes. Real nodes make their
  * credentials at the same time, so that step is timed apart. Prints the seconds for the first
  * messages, the seconds for the exchange, and srun's largest size in MB. Fails unless each node
- * gets the table. Usage: scale SOCKET key|munge NODES */
+ * is answered and reported. Usage: scale SOCKET key|munge NODES */
 
 struct node {
     int fd;
     uint32_t node;
-    enum { WELCOME, TABLE, BODY, DONE } state;
-    size_t want, got;
+    size_t want;                        /* bytes of WELCOME that have not come */
     void *hello, *record;               /* with their tags */
     size_t hello_length, record_length; /* without the tags */
 };
@@ -71,26 +70,19 @@ static void call(struct node *n, const struct harness *harness, int epoll)
               &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
 }
 
-/* Reads what has arrived. Returns true when the node has the whole table. */
+/* Reads what has arrived. Returns true when the node has the whole answer. */
 static bool hear(struct node *n)
 {
-    char bytes[65536];
-    while (n->state != DONE) {
-        ssize_t got =
-            recv(n->fd, bytes, n->want < sizeof(bytes) ? n->want : sizeof(bytes), MSG_DONTWAIT);
+    char bytes[sizeof(struct wire_frame) + WIRE_TAG_SIZE];
+    while (n->want) {
+        ssize_t got = recv(n->fd, bytes, n->want, MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
             return false;
         if (got <= 0) {
             fprintf(stderr, "scale: node %u was disconnected\n", n->node);
             exit(1);
         }
-        if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
-            n->got = ((struct wire_frame *)bytes)->length + WIRE_TAG_SIZE;
         n->want -= (size_t)got;
-        if (n->want)
-            continue;
-        n->state++;
-        n->want = n->state == BODY ? n->got : sizeof(struct wire_frame);
     }
     return true;
 }
@@ -159,9 +151,9 @@ static void measure(const char *socket, bool encrypted, uint32_t count)
                 done++;
             }
     }
-    int64_t gathered = harness_ms();
-    if (!harness_finish(&harness, &result) || result.counts.tables != 1)
+    if (!harness_finish(&harness, &result) || result.counts.records != count || !result.reports)
         exit(1);
+    int64_t gathered = harness_ms();
     printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000,
            (double)(gathered - prepared) / 1000, (double)result.rss_kb / 1024);
     for (uint32_t i = 0; i < count; i++) {

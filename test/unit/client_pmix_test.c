@@ -71,8 +71,6 @@ static void test_all_is_read(void **state)
     assert_true(ranks[0] == 6 && ranks[1] == 5);
     assert_int_equal(nuioa_client_rail_leaders(c, &ranks), 2);
     assert_int_equal(ranks[1], 4);
-    assert_int_equal(nuioa_client_leaders(c, &ranks), 2);
-    assert_int_equal(ranks[1], 6);
     assert_int_equal(nuioa_client_level(c), 2);
     assert_int_equal(nuioa_client_weight(c, &weight), 0);
     assert_true(weight == 12.5);
@@ -157,13 +155,12 @@ static void test_other_arrays(void **state)
     struct nuioa_client *c = nuioa_client_open();
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_PMIX);
     assert_int_equal(nuioa_client_order(c, &ranks), 0);
-    assert_int_equal(nuioa_client_leaders(c, &ranks), 0);
     assert_string_equal(nuioa_client_nic(c), "mlx5_1:1");
     nuioa_client_close(c);
     setenv("PMIX_STAND_IN", "distances", 1);
     c = nuioa_client_open();
     assert_int_equal(nuioa_client_order(c, &ranks), 0);
-    assert_int_equal(nuioa_client_leaders(c, &ranks), 2);
+    assert_int_equal(nuioa_client_rail_leaders(c, &ranks), 2);
     nuioa_client_close(c);
 }
 

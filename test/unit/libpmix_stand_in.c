@@ -82,8 +82,6 @@ static int put_node(pmix_value_t *value, const char *key)
         put_ranks(value, 6, 5);
     } else if (!strcmp(key, "nuioa.rail_leaders")) {
         put_ranks(value, 6, 4);
-    } else if (!strcmp(key, "nuioa.leaders")) {
-        put_ranks(value, 0, 6);
     } else {
         return 0;
     }

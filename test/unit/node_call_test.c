@@ -21,7 +21,6 @@
 
 #include "leak_check.h"
 #include "spank/rendezvous/client.h"
-#include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
@@ -58,7 +57,7 @@ static int end(void **state)
     return close(listener);
 }
 
-/* A call of node 0, which asks for its slice and whose early leader is rank 3. */
+/* A call of node 0, which asks for its slice. */
 static void call(struct client *node, struct srun *srun)
 {
     static const uint32_t ranks[TASKS] = { 0, 1, 2, 3 };
@@ -70,7 +69,6 @@ static void call(struct client *node, struct srun *srun)
                                        .step_id = 1,
                                        .node_count = NODES,
                                        .task_count = TASKS,
-                                       .leader = 3,
                                        .ranks = ranks };
     struct wire_frame frame;
     char rest[sizeof(ranks) + WIRE_TAG_SIZE];
@@ -171,30 +169,27 @@ static void test_slice(void **state)
     }
 }
 
-/* Returns what the node makes of a table of two nodes, after a welcome without a slice. */
-static int table(uint32_t own, uint32_t other)
+/* Returns what a node that has read no slice makes of this answer. */
+static int welcome(uint32_t type)
 {
     struct client node;
     struct srun srun;
     struct nuioa_error err;
-    uint32_t leaders[NODES] = { own, other };
-    size_t length;
     call(&node, &srun);
-    void *bytes = leaders_serialize(7, 1, leaders, NODES, &length);
-    answer(&srun, WIRE_WELCOME, NULL, 0);
-    answer(&srun, WIRE_TABLE, bytes, length);
-    int rc = client_receive_table(&node, WIRE_NO_RANK, leaders, &err);
-    free(bytes);
+    assert_false(client_is_answered(&node));
+    answer(&srun, type, NULL, 0);
+    int rc = client_receive_welcome(&node, &err);
+    assert_true(rc || client_is_answered(&node));
+    assert_true(node.fd < 0);
     hang_up(&node, &srun);
     return rc;
 }
 
-/* The node knows its own leader best. */
-static void test_table(void **state)
+static void test_welcome(void **state)
 {
     (void)state;
-    assert_int_equal(table(3, 9), 1);
-    assert_int_equal(table(2, 9), -EPROTO);
+    assert_int_equal(welcome(WIRE_WELCOME), 0);
+    assert_int_equal(welcome(WIRE_WELCOME + 1), -EPROTO);
 }
 
 /* A program of the user's that a task becomes has no part in it. */
@@ -279,7 +274,7 @@ static void test_no_signal(void **state)
 static void test_nothing_left(void **state)
 {
     struct leak_check before = leak_check_begin();
-    test_table(state);
+    test_welcome(state);
     test_slice(state);
     leak_check_end(&before);
 }
@@ -289,7 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nonce),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_welcome),
         cmocka_unit_test(test_not_inherited),
         cmocka_unit_test(test_keys_are_cleared),
         cmocka_unit_test(test_closed_for_all),

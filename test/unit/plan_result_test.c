@@ -141,62 +141,6 @@ static void test_latency_uses_both_directions(void **state)
     plan_case_free(s);
 }
 
-/* The leader that is announced before there are masks must lead with all masks. */
-static void test_a_sure_leader_leads(void **state)
-{
-    (void)state;
-    static const double weights[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-    for (unsigned nics = 0; nics < 3; nics++)
-        for (unsigned tasks = 1; tasks <= 8; tasks *= 2)
-            for (unsigned numas = 1; numas <= 2; numas++)
-                for (int hinted = 0; hinted < 2; hinted++) {
-                    struct plan_case *s = plan_case_new();
-                    machine_build(&s->node, &(struct shape){
-                                                .numas = numas,
-                                                .cores = 8,
-                                                .threads = 1,
-                                                .numas_per_package = 1,
-                                            });
-                    for (unsigned n = 0; n < nics; n++)
-                        machine_nic(&s->node, n ? "b" : "a", numas - 1);
-                    plan_case_on(s, tasks, 1);
-                    if (hinted)
-                        plan_case_weigh(s, weights);
-                    uint32_t sure = nuioa_leader_sure(&s->node, &s->options, tasks, hinted);
-                    assert_int_equal(sure, tasks == 1 || (numas == 1 && !hinted) ? 0 : UINT32_MAX);
-                    plan_case_make(s);
-                    if (sure != UINT32_MAX)
-                        assert_int_equal(s->plan.order[0], sure);
-                    plan_case_option(s, "leader", "rank0");
-                    plan_case_make(s);
-                    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, tasks, hinted), 0);
-                    assert_int_equal(s->plan.order[0], 0);
-                    plan_case_option(s, "leader", "off");
-                    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, tasks, hinted),
-                                     UINT32_MAX);
-                    plan_case_free(s);
-                }
-}
-
-/* The NUMA node of one NIC is known and that of the other one is not, so no leader is sure. */
-static void test_no_sure_leader_with_a_lost_nic(void **state)
-{
-    (void)state;
-    struct plan_case *s = plan_case_new();
-    machine_build(&s->node,
-                  &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
-    machine_nic(&s->node, "a", 0);
-    struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
-    plan_case_on(s, 4, 1);
-    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 4, false), 0);
-    free(nic->level);
-    nic->level = NULL;
-    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 4, false), UINT32_MAX);
-    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 1, false), 0);
-    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 0, false), UINT32_MAX);
-    plan_case_free(s);
-}
-
 /* When the limit of processor time has passed, there is no plan, with or without pairs. Without a
  * limit, and with one that is far away, there is a plan. */
 static void test_processor_time(void **state)
@@ -248,8 +192,6 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_achieved),
         cmocka_unit_test(test_latency_uses_both_directions),
-        cmocka_unit_test(test_a_sure_leader_leads),
-        cmocka_unit_test(test_no_sure_leader_with_a_lost_nic),
         cmocka_unit_test(test_processor_time),
         cmocka_unit_test(test_refuses_a_rank_without_cpus),
     };

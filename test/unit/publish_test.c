@@ -131,7 +131,7 @@ static void test_silent_later(void **state)
     struct nuioa_plan plan = { .reason = "" };
     struct nuioa_node node = { 0 };
     struct nuioa_options options;
-    struct nuioa_publication publication = { &plan, &node, &options, NULL, 0 };
+    struct nuioa_publication publication = { &plan, &node, &options };
     struct nuioa_error err = { "" };
     nuioa_options_init(&options);
     options.mode = NUIOA_ON;

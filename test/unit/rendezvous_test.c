@@ -11,59 +11,12 @@
 
 #include "spank/rendezvous/client.h"
 #include "spank/rendezvous/hello.h"
-#include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/token.h"
 #include "spank/rendezvous/wire.h"
 
-/* The messages between srun and the nodes: tables, hellos and invitations. */
-
-static void round_trip(const uint32_t *leaders, uint32_t count, uint32_t runs)
-{
-    size_t length;
-    struct wire_table table;
-    char *bytes = leaders_serialize(1, 2, leaders, count, &length);
-    uint32_t *got = calloc(count, sizeof(*got));
-    memcpy(&table, bytes, sizeof(table));
-    assert_int_equal(table.run_count, runs);
-    assert_int_equal(leaders_parse(bytes, length, 1, 2, got, count), 0);
-    assert_memory_equal(got, leaders, count * sizeof(*got));
-    assert_int_equal(leaders_parse(bytes, length, 3, 2, got, count), -EINVAL);
-    assert_int_equal(leaders_parse(bytes, length, 1, 3, got, count), -EINVAL);
-    for (size_t cut = 0; cut < length; cut++)
-        assert_int_equal(leaders_parse(bytes, cut, 1, 2, got, count), -EINVAL);
-    free(got);
-    free(bytes);
-}
-
-static void tables(void **state)
-{
-    static const uint32_t one[] = { 7 }, even[] = { 0, 8, 16, 24, 32 }, down[] = { 9, 6, 3, 0 };
-    static const uint32_t mixed[] = { 0, 8, 16, 25, 26, 27, 4000000000u, 5 };
-    (void)state;
-    round_trip(one, 1, 1);
-    round_trip(even, 5, 1);
-    round_trip(down, 4, 1);
-    round_trip(mixed, 8, 3);
-}
-
-/* Each byte in turn is wrong: never another table without notice. */
-static void changed_tables(void **state)
-{
-    static const uint32_t leaders[] = { 0, 8, 16, 25, 26, 27 };
-    uint32_t got[6];
-    size_t length;
-    unsigned char *bytes = leaders_serialize(1, 2, leaders, 6, &length);
-    (void)state;
-    for (size_t i = 0; i < length; i++)
-        for (int bit = 0; bit < 8; bit++) {
-            bytes[i] ^= (unsigned char)(1 << bit);
-            assert_int_equal(leaders_parse(bytes, length, 1, 2, got, 6), -EINVAL);
-            bytes[i] ^= (unsigned char)(1 << bit);
-        }
-    free(bytes);
-}
+/* The messages between srun and the nodes: hellos and invitations. */
 
 /* A node's ranks are all different, because a slice has each rank once. */
 static void hellos(void **state)
@@ -156,8 +109,6 @@ static void wrong_invitations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(changed_tables),
         cmocka_unit_test(hellos),
         cmocka_unit_test(invitations),
         cmocka_unit_test(wrong_invitations),

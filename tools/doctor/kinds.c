@@ -69,8 +69,7 @@ const struct doctor_kind doctor_kinds[] = {
       "Install libmunge (Debian: libmunge2). If only auth=munge uses it, auth=key in "
       "plugstack.conf does without." },
     { "munge-unreachable", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "munged signs Slurm's own messages, and with auth=munge the job-wide report and the "
-      "table of leaders.",
+      "munged signs Slurm's own messages, and with auth=munge the job-wide report.",
       "Start munged and read its log. If its socket is elsewhere, set munge_socket= in "
       "plugstack.conf." },
     { "pmix-plugin", DOCTOR_ADVICE, DOCTOR_SHARED,

@@ -65,16 +65,6 @@ static void set_rank_id(const struct exec_plan *e)
         setenv("NUIOA_EXEC", id, 1);
 }
 
-/* The leaders of all nodes are known only if there is one node. */
-static void set_leaders(const struct exec_plan *e)
-{
-    char text[16];
-    if (!e->place.whole_job || !e->plan.order_count || !(e->options.export_set & NUIOA_EXPORT_ENV))
-        return;
-    snprintf(text, sizeof(text), "%u", e->plan.assignments[e->plan.order[0]].rank);
-    setenv("NUIOA_LEADERS", text, 1);
-}
-
 /* Sets those variables of other programs that choose NICs, where they may. */
 static void set_foreign(const struct exec_plan *e, char *block)
 {
@@ -91,7 +81,6 @@ static void set_variables(struct exec_plan *e, char *block)
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_rank_id(e);
-    set_leaders(e);
     set_foreign(e, block);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)

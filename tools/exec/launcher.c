@@ -318,7 +318,6 @@ int launcher_find(const struct launcher_typed *typed, char *const *environment,
     place->local = said.local;
     place->count = said.count;
     place->rank = said.rank;
-    place->whole_job = said.size == said.count;
     rc = find_ranks(typed, environment, said.size, place, err);
     if (!rc && place->ranks)
         place->rank = place->ranks[place->local];

@@ -26,7 +26,6 @@ struct launcher_place {
     uint32_t local, count;           /* this process, from 0, of `count` on this node */
     uint32_t rank;                   /* in the job; UINT32_MAX: not known */
     uint32_t *ranks;                 /* [count], by local rank: in the job; NULL: not known */
-    bool whole_job;                  /* all ranks of the job are known to be on this node */
 };
 
 /* Finds the place of the calling process. `environment` has the form of util/variable.h. Returns 0;
