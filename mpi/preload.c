@@ -305,7 +305,7 @@ static pid_t loaded_by; /* a forked child has another pid, and prints nothing */
 static void __attribute__((destructor)) end(void)
 {
     int (*initialized)(int *), flag = 0;
-    if (started || wanted() != &trace || getpid() != loaded_by)
+    if (started || !trace_is_wanted() || getpid() != loaded_by)
         return;
     void *found = find("PMPI_Initialized");
     memcpy(&initialized, &found, sizeof(found));

@@ -46,7 +46,6 @@ static void make_printable(struct wire_record *head)
     make_text(head->reason, sizeof(head->reason));
     make_text(head->distances, sizeof(head->distances));
     make_text(head->gpus, sizeof(head->gpus));
-    head->counts &= 1;
     for (uint32_t i = 0; i < head->nic_count; i++) {
         make_text(nics[i].label, sizeof(nics[i].label));
         make_text(nics[i].numas, sizeof(nics[i].numas));
