@@ -130,6 +130,13 @@ HANG_AT=5 prints compare-cut 1 "$tool" compare --keep "$work/cut" --json -- "$wo
 unset SLURM_JOB_ID
 documents "nuioa compare --json" compare-whole compare-cut
 
+# It prints to standard error; a machine of topologies/ has no counters here, but this one may.
+HWLOC_XMLFILE=$machines/infiniband.xml prints traffic 0 "$tool" traffic --json true
+cp "$work/err" "$work/traffic"
+prints traffic-own 0 "$tool" traffic --json true
+cp "$work/err" "$work/traffic-own"
+documents "nuioa traffic --json" traffic traffic-own
+
 "$here/formats.py" example nuioa-matrix >"$work/matrix"
 mkdir "$work/monitoring"
 "$here/formats.py" example nuioa-openmpi >"$work/monitoring/run.0.prof"

@@ -11,7 +11,7 @@
  * returns the exit status (tool.h): TOOL_DONE, or TOOL_UNANSWERED after a message if memory is
  * short. */
 
-/* Returns a string, also of a name from the system, which need not be UTF-8; NULL without memory. */
+/* Returns a string; a name from the system need not be UTF-8. NULL without memory. */
 json_t *tool_json_text(const char *from);
 
 /* Prints the description of a node, as `nuioa topo --json`. */

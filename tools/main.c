@@ -31,8 +31,8 @@ static const char usage[] =
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
     "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
-    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec and "
-    "traffic: the program's.\n";
+    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec, traffic: the\n"
+    "program's.\n";
 
 static const struct command {
     const char *name;

@@ -15,6 +15,9 @@
  *     libnuioa-coll nuioa-bench nuioa-bench-openmpi nuioa-bench-mpich NUIOA_COLL NUIOA_COLL_TABLE
  *     NUIOA_COLL_ALGORITHM NUIOA_COLL_STATS NUIOA_COLL_NODES coll_map coll_table NUIOA_LEADERS
  *     nuioa.leaders nuioa_client_leaders NUIOA_CLIENT_LEADERS WIRE_TABLE WIRE_STOP early_leader
+ *     WIRE_COUNTERS after_step beside_find beside_is_any counters_judge counters_read
+ *     listener_keep_alive nuioa_subprocess_start_unseen run_print_table server_collect
+ *     slurm_spank_task_exit step_job_cpus traffic_open
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {

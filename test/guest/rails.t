@@ -117,15 +117,10 @@ release "$job"
 
 # counted NIC: bytes that node0 has sent by it, as its queue counts them, and not its driver
 counted() { tc -s -j qdisc show dev "$1" | jq '[.[] | select(.root) | .bytes] | add'; }
-# rows: those of node0 in the table after the step, from the NIC on
-rows() {
-    sed -n '/^nuioa: what the NICs carried/,$p' <<<"$said" |
-        sed -n '/^  node0/,/^  node1/{/node1/d; s/^ *\(node0\)* *//; p}'
-}
-# sent NIC: the same as counted, as the table says it
-sent() {
-    rows | awk -v nic="$1:1" '
-        $1 == nic { printf "%.0f", $4 * 1000 ^ (index("BkMG", substr($5, 1, 1)) - 1) }'
+# of NIC KEY: what nuioa traffic says of a NIC of node0
+of() {
+    grep '^{' <<<"$said" |
+        jq "select(.host == \"node0\") | .nics[] | select(.name == \"$1:1\") | .$2"
 }
 # near GOT WANTED: whether it is, within 1 %
 near() {
@@ -134,19 +129,17 @@ near() {
 address() {
     srun -w node1 -n1 ip -4 -o address show "$1" | awk '{ sub("/.*", "", $4); print $4 }'
 }
-options=(-N2 -n2 -c4 --exclusive)
-[ "$plugin" = no ] || options+=(--nuioa=report --nuioa-nic=roce)
 first=$(address eth0) second=$(address eth1)
 before=("$(counted eth0)" "$(counted eth1)")
-told=$(as_user timeout 300 srun "${options[@]}" talk to "$first" 80000000 "$second" 20000000 \
-    2>/tmp/said)
+told=$(as_user timeout 300 srun -N2 -n2 -c4 --exclusive nuioa traffic --json -- \
+    talk to "$first" 80000000 "$second" 20000000 2>/tmp/said)
 said=$(cat /tmp/said)
 after=("$(counted eth0)" "$(counted eth1)")
-is "80 MB over one NIC, and 20 MB over another: that is what the report says" \
-    "$(near "$(sent rxe0)" $((after[0] - before[0]))), $(
-        near "$(sent rxe1)" $((after[1] - before[1])))" "near, near"
-is "... and the shares" "$(rows | grep -oE '(80|20) % ' | paste -sd' ')" "80 %  20 % "
-is "... and who was idle" "$(says "rxe2:1 carried less than a fifth of what was planned")" 1
-note "$told" "$said"
+is "80 MB over one NIC, and 20 MB over another: that is what nuioa traffic says" \
+    "$(near "$(of rxe0 sent)" $((after[0] - before[0]))), $(
+        near "$(of rxe1 sent)" $((after[1] - before[1])))" "near, near"
+is "... and the shares" "$(of rxe0 'share * 100 | round') $(of rxe1 'share * 100 | round')" "80 20"
+is "... and who was idle" "$(awk -v s="$(of rxe2 share)" 'BEGIN { print s != "" && s < 0.01 }')" 1
+note "tc: ${before[*]} ${after[*]}" "$told" "$said"
 
 done_testing

@@ -110,7 +110,7 @@ fi
 
 answers "--version" --version
 like "--version says which" "$out" '^nuioa [0-9]+\.[0-9.]+ \(wire protocol [0-9]+\)$'
-for arguments in "" topo plan exec probe profile layout cache; do
+for arguments in "" topo plan exec traffic probe profile layout cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
         answers "nuioa $arguments $help" $arguments $help
@@ -417,7 +417,7 @@ complete_words() {
     _nuioa
     printf '%s\n' "${COMPREPLY[*]}"
 }
-is "completion: commands" "$(complete_words t)" topo
+is "completion: commands" "$(complete_words to)" topo
 is "completion: options of the table" "$(complete_words plan --po)" --policy
 is "completion: options of the command" "$(complete_words plan --ta)" --tasks
 is "completion: values" "$(complete_words plan --policy l)" latency

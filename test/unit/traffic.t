@@ -33,7 +33,8 @@ like "--help" "$status $out" '^0 usage: nuioa traffic \[--json\] \[--\] COMMAND'
 
 run traffic -- sh -c 'echo out; exit 7'
 is "the exit status is the command's, and so is the standard output" "$status $out" "7 out"
-like "... one table on stderr" "$err" '^nuioa: [^ ]+: NIC traffic of all programs in the [0-9.]+ s until local rank 0 ended
+like "... one table on stderr" "$err" \
+    '^nuioa: [^ ]+: NIC traffic of all programs in the [0-9.]+ s until local rank 0 ended
   NIC +received +sent +share +busy +unknown
   mlx5_0:1 +\? +\? +\? +\? +no counters of bytes
 '
@@ -45,7 +46,8 @@ run traffic --json -- sh -c 'exit 3'
 is "--json: one line" "$status $(wc -l <<<"$err")" "3 1"
 cp "$work/err" "$work/out"
 is "... its keys" "$(json "sorted(d), sorted(d['nics'][0])")" \
-    "['host', 'nics', 'nuioa', 'saving', 'seconds'] ['busy', 'name', 'received', 'sent', 'share', 'unknown']"
+    "['host', 'nics', 'nuioa', 'saving', 'seconds'] \
+['busy', 'name', 'received', 'sent', 'share', 'unknown']"
 is "... unknown is null" "$(json "[d['saving']] + list(d['nics'][0].values())[1:]")" \
     "[None, None, None, None, None, 'no counters of bytes']"
 run traffic ./absent
@@ -63,14 +65,20 @@ is "... and leaves no core of its own" "$(find . -maxdepth 1 -name 'core*' -newe
 
 # --- what the command inherits -------------------------------------------------------------------
 
-state='grep -E "^(Sig(Blk|Ign)|ShdPnd|Cpus_allowed):" /proc/self/status; ls /proc/self/fd; umask; pwd'
-for ignored in CHLD PIPE TERM; do
-    is "SIG$ignored ignored: the command finds all as without" \
-        "$( (trap '' $ignored; "$tool" traffic -- sh -c "$state") 2>/dev/null)" \
-        "$( (trap '' $ignored; sh -c "$state"))"
-done
-status=$( (trap '' CHLD; "$tool" traffic -- sh -c 'exit 5' 2>/dev/null; echo $?))
-is "... and its status is known" "$status" 5
+# found COMMAND...: what it finds when SIGCHLD and SIGPIPE are ignored, and SIGUSR1 is blocked
+found() {
+    python3 -c 'import os, signal, sys
+for number in signal.SIGCHLD, signal.SIGPIPE:
+    signal.signal(number, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" 2>/dev/null
+}
+state=(grep -E '^(Sig(Blk|Ign)|ShdPnd|Cpus_allowed|Umask):' /proc/self/status)
+is "the command finds signals as they were" "$(found "$tool" traffic -- "${state[@]}")" \
+    "$(found "${state[@]}")"
+is "... and files" "$("$tool" traffic -- ls /proc/self/fd 2>/dev/null)" "$(ls /proc/self/fd)"
+found "$tool" traffic -- sh -c 'exit 5'
+is "... and its status is known" $? 5
 
 # --- who prints ----------------------------------------------------------------------------------
 

@@ -35,8 +35,8 @@ struct launcher_place {
 int launcher_find(const struct launcher_typed *typed, char *const *environment,
                   struct launcher_place *place, struct nuioa_error *err);
 
-/* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are others;
- * 0 if it is another one; or -ENOENT with *err if launchers do not say which one it is. */
+/* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are
+ * others; 0 if it is another one; or -ENOENT with *err if launchers do not say which one it is. */
 int launcher_is_first(char *const *environment, struct nuioa_error *err);
 
 /* Frees what *place holds, and clears it. */

@@ -39,8 +39,8 @@ struct report {
     double seconds, total;                     /* bytes of all NICs, both ways */
     struct nuioa_text_table table;
     json_t *nics;
-    /* What ranks beside their NICs can save at most: the busiest NIC sets the end of a transfer, and
-     * packets may all wait for each other. */
+    /* What ranks beside their NICs can save at most: the busiest NIC sets the end of a transfer,
+     * and packets may all wait for each other. */
     double busiest, latency_s;
     const char *why_not; /* there is no bound, because of this NIC; NULL: there is */
     char whose[48];
@@ -59,8 +59,8 @@ static double farthest(const struct nuioa_node *node, const struct nuioa_nic *ni
     return nic->level || node->numa_count == 1 ? nuioa_nic_cost(&defaults, level) - 1 : -1;
 }
 
-/* A packet waits a few accesses to far memory longer, and ten times as much where the kernel handles
- * it. */
+/* A packet waits a few accesses to far memory longer, and ten times as much where the kernel
+ * handles it. */
 static void add_saving(struct report *r, const struct nuioa_nic *nic, double busy, uint64_t packets)
 {
     double cost = farthest(r->node, nic);
@@ -141,11 +141,16 @@ static void print(struct report *r, bool json)
     for (uint32_t i = 0; i < r->node->nic_count; i++)
         if (carried(r, i, &c) >= 0)
             add_nic(r, i, &c);
+    if (!json_array_size(r->nics))
+        r->why_not = "the traffic";
     double saving = r->busiest + r->latency_s / r->seconds;
     json_t *all = json_pack("{s:i, s:o, s:f, s:o, s:o?}", "nuioa", 1, "host",
                             tool_json_text(r->node->host), "seconds", r->seconds, "nics", r->nics,
                             "saving", r->why_not ? NULL : json_real(saving));
-    if (json)
+    if (!json && !json_array_size(r->nics))
+        fprintf(out, "nuioa: %s: no NIC traffic: this node has no NIC that is hardware",
+                r->node->host);
+    else if (json)
         json_dumpf(all, out, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
     else {
         fprintf(out,
@@ -171,8 +176,8 @@ struct run {
     pid_t pid;             /* of COMMAND */
     sigset_t heeded, mask; /* signals to hand on, and SIGCHLD and SIGPIPE; as it was found */
     void (*chld)(int);     /* as it was found */
-    /* A process that gets each signal which is sent to the process group, or to all processes of the
-     * task, but not one that is sent to this process alone: COMMAND has the first ones already. */
+    /* A process that gets each signal which is sent to the process group, or to all processes of
+     * the task, but not one that is sent to this process alone: the first ones COMMAND has. */
     struct nuioa_subprocess witness;
     uint64_t witnessed; /* a bit for each signal */
 };
