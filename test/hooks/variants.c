@@ -150,7 +150,7 @@ const struct variant variants[] = {
       .step = { "SLURM_STEP_GPUS=0,1" }, .says = { "the cgroups do not tell" },
       .has = { "NUIOA_NIC=mlx5_0" } },
     { .name = "a launcher is left alone", .nodes = 1, .flags = { "nuioa", "nuioa-trace=/tmp/t" },
-      .program = "/usr/bin/mpirun", .lines = 1, .has = { "!NUIOA_VERSION", "!LD_PRELOAD" } },
+      .program = "/usr/bin/mpirun", .lines = 2, .has = { "!NUIOA_VERSION", "!LD_PRELOAD" } },
     { .name = "a batch step is left alone", .nodes = 1, .environment = { "SLURM_NUIOA=on" },
       .batch = true, .has = { "!NUIOA_VERSION" } },
     { .name = "an order in which Open MPI gathers wrong data", .nodes = 2, .faults = true,
