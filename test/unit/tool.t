@@ -421,7 +421,7 @@ is "completion: commands" "$(complete_words to)" topo
 is "completion: options of the table" "$(complete_words plan --po)" --policy
 is "completion: options of the command" "$(complete_words plan --ta)" --tasks
 is "completion: values" "$(complete_words plan --policy l)" latency
-is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency cpu"
+is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency"
 is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
 page=$(sed 's/\\-/-/g' "$here/../../man/nuioa.1.in")
 for command in topo plan profile cache; do
