@@ -113,41 +113,40 @@ char *slurm_compat_salloc_command(void)
     return command;
 }
 
-/* Returns the list of nodes in `text`, "" if it is the next argument, or NULL if it has none. */
-static const char *node_list_in(const char *text)
+/* Returns the flag's value in `text`, "" if it is the next argument, or NULL if it has none. */
+static const char *value_in(const char *text, const char *name, char letter)
 {
-    if (!strcmp(text, "--nodelist"))
-        return "";
-    if (!strncmp(text, "--nodelist=", 11))
-        return text + 11;
-    return !strncmp(text, "-w", 2) ? text + 2 : NULL;
+    size_t length = strlen(name);
+    if (!strncmp(text, "--", 2) && !strncmp(text + 2, name, length))
+        return text[2 + length] == '=' ? text + 3 + length : text[2 + length] ? NULL : "";
+    return text[0] == '-' && text[1] == letter ? text + 2 : NULL;
 }
 
-/* Each of several components (":") has its own list, and getopt has counted from the last one only:
- * there is no answer then. */
-char *slurm_compat_node_list(void)
+/* Each of several components (":") has its own flags, and getopt has counted from the last one
+ * only: there is no answer then. */
+char *slurm_compat_value(const char *name, char letter)
 {
-    char *text = NULL, *list = NULL;
+    char *text = NULL, *value = NULL;
     size_t room = 0;
     bool next = false, several = false;
     FILE *in = fopen("/proc/self/cmdline", "re");
     for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
         several |= !strcmp(text, ":");
-        const char *found = i >= optind ? NULL : next ? text : node_list_in(text);
+        const char *found = i >= optind ? NULL : next ? text : value_in(text, name, letter);
         next = !next && found && !*found;
         if (!found || next)
             continue;
-        free(list);
-        list = strdup(found);
+        free(value);
+        value = strdup(found);
     }
     if (several) {
-        free(list);
-        list = NULL;
+        free(value);
+        value = NULL;
     }
     if (in)
         fclose(in);
     free(text);
-    return list;
+    return value;
 }
 
 bool slurm_compat_has_argument(const char *word)

@@ -46,11 +46,11 @@ bool slurm_compat_has_flag(const char *name);
  * each, "" for the user's shell (malloc'd, caller frees). NULL in sbatch, or without memory. */
 char *slurm_compat_salloc_command(void);
 
-/* In srun, after it has read its options: returns the nodes, or the file of nodes, that -w or
- * --nodelist asks for on the command line, the last one (malloc'd, caller frees); or NULL if there
- * is none, in a heterogeneous step, or without memory. Slurm does not tell plugins the list of
- * srun -m arbitrary. */
-char *slurm_compat_node_list(void);
+/* In srun, after it has read its options: returns the last value of the flag on the command line,
+ * such as --nodelist or -w for "nodelist" and 'w' (malloc'd, caller frees); or NULL if there is
+ * none, in a heterogeneous step, or without memory. Slurm does not tell plugins the list of srun -m
+ * arbitrary, nor the directory of the ranks. */
+char *slurm_compat_value(const char *name, char letter);
 
 /* In srun: returns true if `word` is a part of any argument of the command line. Slurm does not
  * tell plugins what each component of a heterogeneous step was asked for. */

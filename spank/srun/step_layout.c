@@ -50,7 +50,7 @@ static char *read_lines(const char *path)
  * *names, which is empty if they are not known. */
 static void read_names(struct nuioa_host_list *names)
 {
-    char *typed = slurm_compat_node_list(), *lines = NULL;
+    char *typed = slurm_compat_value("nodelist", 'w'), *lines = NULL;
     const char *file = typed ? typed : getenv("SLURM_HOSTFILE"), *text = typed;
     if (file && (!typed || strchr(typed, '/')))
         text = lines = read_lines(file);

@@ -10,30 +10,39 @@
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
 
-/* A relative path is one in the ranks' directory, which srun --chdir can change. */
-static bool is_found_here(const char *file)
+/* Joins a path with the directory that it is relative to, if it is. Returns false if there is no
+ * room. */
+static bool join(char path[PATH_MAX], const char *directory, const char *file)
 {
-    return *file == '/' || !(slurm_compat_has_argument("--chdir") ||
-                             slurm_compat_has_argument("-D") || getenv("SLURM_WORKING_DIR"));
+    int n = snprintf(path, PATH_MAX, "%s%s%s", *file == '/' ? "" : directory,
+                     *file == '/' ? "" : "/", file);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* Makes the path absolute: the ranks' directory is srun's, unless srun --chdir says another one. */
+static bool find_path(char path[PATH_MAX], const char *file)
+{
+    char here[PATH_MAX], there[PATH_MAX];
+    char *typed = slurm_compat_value("chdir", 'D');
+    const char *directory = typed ? typed : getenv("SLURM_WORKING_DIR");
+    bool found = *file == '/' ||
+                 (getcwd(here, sizeof(here)) && (!directory || join(there, here, directory)));
+    found = found && join(path, directory ? there : here, file);
+    free(typed);
+    return found;
 }
 
 void trace_file_before(struct trace_file *trace, const char *file, spank_t spank)
 {
-    char here[PATH_MAX] = "";
     if (*trace->path || !*file)
         return;
-    if (step_is_launcher(spank)) {
+    if (step_is_launcher(spank))
         log_line("trace: not recorded: this step runs a launcher. Start the program by srun "
                  "itself");
-        return;
-    }
-    if (!is_found_here(file) || (*file != '/' && !getcwd(here, sizeof(here))))
-        return;
-    int n = snprintf(trace->path, sizeof(trace->path), *file == '/' ? "%s%s" : "%s/%s", here, file);
-    if (n <= 0 || (size_t)n >= sizeof(trace->path))
-        *trace->path = '\0';
-    else
+    else if (find_path(trace->path, file))
         trace->there = !stat(trace->path, &trace->before);
+    else
+        *trace->path = '\0';
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)

@@ -16,8 +16,8 @@ struct trace_file {
 };
 
 /* In local_user_init: looks at `file`, an option's value, "" for none. Of a step whose ranks record
- * nothing, because it runs a launcher, it says so instead. It does nothing if it was called before,
- * and for a relative path where srun's directory is not that of the ranks. */
+ * nothing, because it runs a launcher, it says so instead. It does nothing if it was called
+ * before. */
 void trace_file_before(struct trace_file *trace, const char *file, spank_t spank);
 
 /* When the step is over: prints one line if the file is the same as before. It prints nothing where

@@ -158,8 +158,8 @@ launched=$((launched + 1))
 user sh -c "cd $dir && srun -n 1 --nuioa-trace=q true"
 like "a relative path" "$(said)" "^nuioa: trace: srun sees $dir/q as it was before the launch"
 launched=$((launched + 1))
-user sh -c "cd $dir && srun -n 1 -D / --nuioa-trace=q true"
-is "a relative path in another directory: srun does not know" "$(said | grep 'srun sees')" ""
+user srun -n 1 --chdir "$home" --nuioa-trace=tools/q true
+like "a relative path in another directory" "$(said)" "^nuioa: trace: srun sees $dir/q as it was"
 launched=$((launched + 1))
 user srun -n 1 true
 is "no trace: srun says nothing" "$(said)" ""
