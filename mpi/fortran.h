@@ -14,17 +14,12 @@
 #define MPI_NAME(name) "mpi_" #name "_"
 #endif
 
-/* Looks up the function `name`, and keeps it in *known. Here it is the MPI library's, by its PMPI
- * name. */
-#ifndef FIND
-#define FIND(known, name) (*(known) ? *(known) : (*(known) = dlsym(RTLD_DEFAULT, "p" name)))
-#endif
-
 typedef MPI_Fint *fint;
 typedef void (*real_call)(void *, ...);
 
-/* Declares, at the beginning of an entry point, `call`: the function of this name that follows. If
- * the program left out `ierr`, the result goes to a local variable. */
+/* Declares, at the beginning of an entry point, `call`: the function of this name that follows.
+ * FIND, which the library defines, looks it up and keeps it in `known`. If the program left out
+ * `ierr`, the result goes to a local variable. */
 #define REAL(name) \
     static void *known; \
     real_call call = (real_call)FIND(&known, MPI_NAME(name)); \

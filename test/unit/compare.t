@@ -140,14 +140,16 @@ table=$(printf '%s\n' "nuioa: n0: NIC traffic of all programs" "  NIC" "  eth1")
 printf '%s\n' "cannot open input.dat" "srun: error: n0: task 0: Exited with exit code 3" "$table" \
     >"$work/fail"
 compare --time "$time" -- srun ./app
-like "... before a line of srun's and a table of nuioa's" "$err" '; it said: cannot open input\.dat$'
+like "... before a line of srun's and a table of nuioa's" "$err" \
+    '; it said: cannot open input\.dat$'
 : >"$work/silent"
 echo "$table" >"$work/fail"
 compare --time "$time" -- srun ./app
 like "... with a table of nuioa's only" "$err" 'status 3, so nothing is compared$'
 printf '%s\n' "$table" "srun: error: no such node" "$table" >"$work/fail"
 compare --time "$time" -- srun ./app
-like "... with a line of srun's between tables of nuioa's" "$err" '; it said: srun: error: no such node$'
+like "... with a line of srun's between tables of nuioa's" "$err" \
+    '; it said: srun: error: no such node$'
 echo "nuioa: --nuioa-nic: 'x' is not there" >"$work/fail"
 compare --time "$time" -- srun ./app
 like "... with one line of nuioa's only" "$err" "; it said: nuioa: --nuioa-nic: 'x' is not there\$"
