@@ -39,8 +39,7 @@ struct report {
     double seconds, total;                     /* bytes of all NICs, both ways */
     struct nuioa_text_table table;
     json_t *nics;
-    /* What ranks beside their NICs can save at most: the busiest NIC sets the end of a transfer,
-     * and packets may all wait for each other. */
+    /* What nearer ranks can save at most: of the busiest NIC's time, and with each packet. */
     double busiest, latency_s;
     const char *why_not; /* there is no bound, because of this NIC; NULL: there is */
     char whose[48];
@@ -59,8 +58,7 @@ static double farthest(const struct nuioa_node *node, const struct nuioa_nic *ni
     return nic->level || node->numa_count == 1 ? nuioa_nic_cost(&defaults, level) - 1 : -1;
 }
 
-/* A packet waits a few accesses to far memory longer, and ten times as much where the kernel
- * handles it. */
+/* A packet waits a few far accesses longer, ten times as much where the kernel handles it. */
 static void add_saving(struct report *r, const struct nuioa_nic *nic, double busy, uint64_t packets)
 {
     double cost = farthest(r->node, nic);
@@ -289,10 +287,8 @@ int tool_traffic(int argc, char **argv)
         own++;
     char **command = argv + own + (own < argc && !strcmp(argv[own], "--"));
     int rc = tool_args_read(own, argv, options, NULL, NULL);
-    if (rc)
-        return rc;
-    if (help)
-        return tool_print(strdup(usage));
+    if (rc || help)
+        return rc ? rc : tool_print(strdup(usage));
     if (!*command)
         return tool_usage("traffic", "a command is missing: nuioa traffic [--] COMMAND");
     rc = launcher_is_first(environ, &err);
