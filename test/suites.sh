@@ -233,6 +233,7 @@ suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
 suite_load() {
     run_tap load as_root "$top/test/cluster/load"
     run_tap broken as_root "$top/test/cluster/run" "$top/test/cluster/56-broken-node.t"
+    run_tap reverse as_root "$top/test/cluster/run" --reverse
 }
 # And what test/guest/run leaves out.
 suite_lines() {
