@@ -21,7 +21,7 @@
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {
-    { "coll", NULL, false, "remove it (MPI libraries' own broadcasts are as good)" },
+    { "coll", NULL, false, "remove it (your MPI library's own broadcasts run)" },
     { "policy", "cpu", false, "use --nuioa=export to move no rank" },
     { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
     { NULL, NULL, false, NULL },

@@ -45,6 +45,21 @@ while read -r name value; do
     is "plugstack.conf $name=${value:-on}: users are told nothing" "$rc:$err" "0:"
 done < <(retired true)
 
+# All at once: the line of 1.0 in plugstack.conf with every argument, and every flag of 1.0.
+arguments=(default=export hints=heavy=0 policy=latency cores=auto gpus=auto nic=auto rails=auto
+    nic_role=mlx5_8:storage mem=off leader=near threads=auto export=env,pmix trace=off gather=off
+    timeout_ms=500 auth=key timeout_max_ms=5000 deadline_ms=2000 remote_cost=0.3 hop_cost=0.05
+    load_cost=1)
+mapfile -t went < <({ retired false; retired true; } | sed 's/ $/ off/; s/ /=/')
+mapfile -t typed < <(retired false | sed 's/ $/ off/; s/ /=/; s/_/-/g; s/^/--nuioa-/')
+plugin on "topology=$topology" "${arguments[@]}" "${went[@]}"
+launch 2 -w node1
+is "1.0's plugstack.conf: users are told nothing" "$rc:$err:$(of 0 NUIOA_VERSION)" "0::1"
+launch 2 -w node1 "${typed[@]}"
+is "every flag that went at once: one line each" \
+    "$rc:$(grep -c '^nuioa: --nuioa-.* does nothing any more: ' <<<"$err"):$(wc -l <<<"$err")" \
+    "0:${#typed[@]}:${#typed[@]}"
+
 user srun --nuioa=help
 is "--nuioa=help has none of them" \
     "$(grep -cE "^ ($(retired '(true|false)' | sed -n 's/ $//p' | paste -sd'|')) " <<<"$out")" 0

@@ -110,7 +110,7 @@ static void read_options(struct doctor *d)
         const char *slash = strrchr(plug->path, '/');
         if (strcmp(slash ? slash + 1 : plug->path, "nuioa.so"))
             continue;
-        nuioa_options_set_line(&d->options, plug->argc, plug->argv, &d->complaints, &d->complaints);
+        nuioa_options_set_line(&d->options, plug->argc, plug->argv, &d->complaints, &d->retired);
         d->where = plug->where;
         break;
     }

@@ -48,6 +48,7 @@ struct doctor {
     struct nuioa_options options;     /* from the plugin's line there */
     const char *where;                /* of that line: "FILE:NUMBER"; NULL if there is none */
     struct nuioa_warnings complaints; /* warnings about it */
+    struct nuioa_warnings retired;    /* what of it has gone */
     bool node_known;                  /* `node` is valid; else node_error says why it is not */
     struct nuioa_node node;
     struct nuioa_error node_error;

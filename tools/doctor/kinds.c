@@ -31,6 +31,8 @@ const struct doctor_kind doctor_kinds[] = {
     { "plugin-argument", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The argument is left out, and its built-in default holds.",
       "Correct the line in plugstack.conf; nuioa-spank(8) lists the arguments." },
+    { "plugin-retired", DOCTOR_ADVICE, DOCTOR_SHARED, "The argument does nothing any more.",
+      "Remove it from plugstack.conf." },
     { "plugstack-unread", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm reads these files as the user who calls srun. If it cannot open one, every launch "
       "fails; a line or directory that it cannot read is left out.",

@@ -126,6 +126,8 @@ void doctor_check_arguments(struct doctor *d)
     char said[256];
     for (unsigned i = 0; i < d->complaints.count; i++)
         doctor_report(d, "plugin-argument", "", "%s: %s", d->where, d->complaints.text[i]);
+    for (unsigned i = 0; i < d->retired.count; i++)
+        doctor_report(d, "plugin-retired", "", "%s: %s", d->where, d->retired.text[i]);
     if (file && *file == '/' && doctor_ask(read_hints, d, said, sizeof(said)) == 'n')
         doctor_report(d, "plugin-argument", "", "%s: hints: %s", d->where, said);
     if (*d->options.topology)
