@@ -175,8 +175,12 @@ void server_end(struct server *g)
 /* Finishes if no record is missing that can still arrive. */
 static void finish_if_complete(struct server *g)
 {
-    if (g->phase == GATHERING && g->counts.records + g->records_missing >= g->counts.nodes)
-        finish(g, g->records_missing ? g->trouble.text : NULL);
+    if (g->phase != GATHERING || g->counts.records + g->records_missing < g->counts.nodes)
+        return;
+    if (g->records_missing)
+        finish_with_some(g);
+    else
+        finish(g, NULL);
 }
 
 void server_peer_failed(struct server *g, struct peer *p, int rc)
