@@ -103,7 +103,8 @@ static char *receive_body(struct client *g, const struct wire_frame *frame, int 
     return body;
 }
 
-/* Receives WELCOME. *slice is malloc'd, caller frees. Returns 0 or a negative number. */
+/* Receives WELCOME, srun's only message. Its body is the slice, malloc'd, caller frees; *length 0:
+ * there is none. Returns 0 or a negative number. */
 static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
     struct wire_frame frame;
@@ -121,7 +122,6 @@ static int receive_welcome(struct client *g, char **slice, size_t *length)
     return 0;
 }
 
-/* Receives srun's first message. Its body is the slice; length 0: none. */
 static const char *reason(int rc)
 {
     switch (rc) {
@@ -356,6 +356,20 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
 
 /* --- the record --- */
 
+bool client_is_answered(const struct client *g)
+{
+    int bytes = 0;
+    return g->authenticated || (g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && bytes > 0);
+}
+
+/* srun hangs up when it has reported. Its WELCOME is no promise then, also if it is still there to
+ * be read. */
+static bool has_hung_up(const struct client *g)
+{
+    struct pollfd end = { .fd = g->fd, .events = POLLRDHUP };
+    return client_is_answered(g) && poll(&end, 1, 0) > 0;
+}
+
 int client_send_record(struct client *g, const struct wire_record *record, size_t length,
                        struct nuioa_error *err)
 {
@@ -363,14 +377,8 @@ int client_send_record(struct client *g, const struct wire_record *record, size_
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
-    rc = send_message(g, &g->session, WIRE_RECORD, record, length);
+    rc = has_hung_up(g) ? -ECONNRESET : send_message(g, &g->session, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
-}
-
-bool client_is_answered(const struct client *g)
-{
-    int bytes = 0;
-    return g->authenticated || (g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && bytes > 0);
 }
 
 int client_receive_welcome(struct client *g, struct nuioa_error *err)

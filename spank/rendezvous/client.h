@@ -76,7 +76,7 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
                          uint32_t *pair_count, struct nuioa_error *err);
 
 /* Sends the record of `length` bytes that record_make() has made. It stays the caller's. Returns 0,
- * or negative with *err. */
+ * or negative with *err: -ECONNRESET also if srun has reported already, without this node. */
 int client_send_record(struct client *g, const struct wire_record *record, size_t length,
                        struct nuioa_error *err);
 
