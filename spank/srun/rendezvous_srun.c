@@ -37,6 +37,7 @@ struct rendezvous_srun {
     struct absent absent;
     uint32_t spare;      /* descriptors that were free when the listener was open */
     unsigned components; /* of a heterogeneous job that have been seen; else 1 */
+    bool begun;          /* the server was started, or could not be */
     bool gather_on;      /* the options say gather=on: the user is told why there is none */
     bool report, explain;
     const struct nuioa_profile *profile; /* of the hints file, owned by the context; NULL: none */
@@ -260,13 +261,14 @@ void rendezvous_srun_prepare(struct srun_context *c)
         configure(c, c->rendezvous);
 }
 
-/* Each component of a heterogeneous job has its own job id; the nodes of all of them call with the
- * same one, which srun does not know here. There is no listener if no node will call. */
+/* Slurm may call this for each component of a heterogeneous job; after the first, the server's
+ * thread reads what is set here. Each component has its own job id; the nodes of all of them call
+ * with the same one, which srun does not know here. There is no listener if no node will call. */
 void rendezvous_srun_start(struct srun_context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
     struct rendezvous_srun *g = c->rendezvous;
-    if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+    if (!g || g->begun || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     if (g->components == 1 && step_is_launcher(spank)) /* no node of it calls */
@@ -278,6 +280,7 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
         open_listener(g);
     if (!g->server)
         return;
+    g->begun = true;
     /* The list is the allocation's. Of a step on some of its nodes srun does not know which. */
     absent_begin(&g->absent, g->components == 1 ? nodes : 0, getenv("SLURM_NODELIST"));
     if (g->components > 1)
