@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/srun/trace_file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,15 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The recorder makes a new file beside the old one. */
+/* The recorder makes a new file beside the old one. NFS asks the server for a directory that is
+ * opened; else srun may see for a minute which files were there before. */
 static bool can_be_written(const char *path)
 {
     char directory[PATH_MAX];
     snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
     return !access(directory, W_OK | X_OK);
 }
 
@@ -63,9 +68,11 @@ static bool can_be_written(const char *path)
 void trace_file_after(const struct trace_file *trace)
 {
     struct stat after;
-    bool there = *trace->path && !stat(trace->path, &after);
-    if (!*trace->path || there != trace->there || (there && !is_same(&trace->before, &after)) ||
-        (there && !S_ISREG(after.st_mode)) || !can_be_written(trace->path))
+    if (!*trace->path || !can_be_written(trace->path))
+        return;
+    bool there = !stat(trace->path, &after);
+    if (there != trace->there || (there && !is_same(&trace->before, &after)) ||
+        (there && !S_ISREG(after.st_mode)))
         return;
     log_line("trace: srun sees %.200s as it was before the launch. Unless a line above says more, "
              "the program may not use MPI, be static, replace LD_PRELOAD, crash or call _exit. "
