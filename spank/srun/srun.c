@@ -288,7 +288,8 @@ void srun_user_init(struct srun_context *context, spank_t spank)
     bool alone = context->hints_ranks.components == 1;
     warn_launcher(context, spank);
     warn_rank_count(context, spank);
-    trace_file_before(&context->trace, context->options.trace, spank);
+    if (alone || *context->options.trace == '/') /* each component may have its own --chdir */
+        trace_file_before(&context->trace, context->options.trace, spank);
     if (alone && !nuioa_options_idle(&context->options))
         step_layout_check(spank, context->options.mode != NUIOA_OFF);
     rendezvous_srun_start(context, spank);
