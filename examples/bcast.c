@@ -128,8 +128,8 @@ static void broadcast(const struct hierarchy *h, char *buffer, int bytes, int ro
     int speaks = is_root_near ? rank == root : rank == h->leader_of[own];
     if (speaks)
         count = neighbours(h, own, root, &parent, children);
-    for (int at = 0; at < bytes; at += CHUNK) {
-        int length = bytes - at < CHUNK ? bytes - at : CHUNK;
+    for (int at = 0, length; at < bytes; at += length) {
+        length = bytes - at < CHUNK ? bytes - at : CHUNK;
         if (parent >= 0)
             MPI_Recv(buffer + at, length, MPI_BYTE, parent, TAG, h->comm, MPI_STATUS_IGNORE);
         for (int i = 0; i < count; i++)
@@ -142,7 +142,8 @@ static void broadcast(const struct hierarchy *h, char *buffer, int bytes, int ro
 
 static char expected(int at, int root)
 {
-    return (char)(at * 7 + at / 251 + root * 13);
+    unsigned place = (unsigned)at; /* which may overflow */
+    return (char)(place * 7 + place / 251 + (unsigned)root * 13);
 }
 
 /* Returns how many bytes this process got wrong. Before, each byte differs from what is sent. */
