@@ -244,7 +244,7 @@ void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const
 
 const char *nuioa_policy_name(enum nuioa_policy policy)
 {
-    static const char *const names[] = { "bandwidth", "latency", "cpu" };
+    static const char *const names[] = { "bandwidth", "latency" };
     return names[policy];
 }
 
