@@ -107,7 +107,7 @@ is "PMIx alone does not say it" "$(rank PMIX_RANK=0) $(<"$work/err")" \
 # It notes each signal, and ends with USR2.
 cat >"$work/note" <<'END'
 #!/bin/bash
-for name in TERM INT HUP QUIT USR1 ALRM CONT; do trap "echo $name >>'$1'" $name; done
+for name in TERM INT HUP QUIT USR1 ALRM CONT XCPU RTMIN; do trap "echo $name >>'$1'" $name; done
 trap "echo USR2 >>'$1'; exit 9" USR2
 echo $$ >"$1.pid"
 while :; do sleep 0.05; done
@@ -131,22 +131,22 @@ finish_run() {
 }
 
 begin
-for name in TERM INT HUP QUIT USR1 ALRM CONT; do
+for name in TERM INT HUP QUIT USR1 ALRM CONT XCPU RTMIN; do
     kill -$name $pid
     until_true grep -q $name "$work/seen"
 done
 finish_run
 is "signals are handed on, once" "$status $(sort "$work/seen" | paste -sd' ')" \
-    "9 ALRM CONT HUP INT QUIT TERM USR1 USR2"
+    "9 ALRM CONT HUP INT QUIT RTMIN TERM USR1 USR2 XCPU"
 is "... the table comes after them" "$(tables "$work/err")" 1
 begin
-for name in TERM INT HUP USR1 ALRM; do
+for name in TERM INT HUP USR1 ALRM RTMIN; do
     kill -$name -- -$pid
     until_true grep -q $name "$work/seen"
 done
 finish_run
 is "what the whole process group gets, the command gets once" \
-    "$status $(sort "$work/seen" | paste -sd' ')" "9 ALRM HUP INT TERM USR1 USR2"
+    "$status $(sort "$work/seen" | paste -sd' ')" "9 ALRM HUP INT RTMIN TERM USR1 USR2"
 begin
 kill -STOP -- -$pid
 until_true grep -q '^State:.T' "/proc/$(<"$work/seen.pid")/status"

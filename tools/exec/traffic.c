@@ -186,7 +186,7 @@ static void witness(int fd, void *arg)
     alarm(0); /* it lives as long as its parent */
     sigprocmask(SIG_BLOCK, &r->heeded, NULL);
     for (uint8_t number = 0;; number = (uint8_t)sigwaitinfo(&r->heeded, NULL))
-        if (number < 64) /* 0: it is ready; not -1, after SIGSTOP */
+        if (number <= 64) /* 0: it is ready; not -1, after SIGSTOP */
             nuioa_subprocess_write(fd, &number, 1);
 }
 
@@ -194,7 +194,7 @@ static void witness(int fd, void *arg)
 static bool is_witnessed(struct run *r, int number, int wait_ms)
 {
     struct pollfd wait = { .fd = r->witness.fd, .events = POLLIN };
-    const uint64_t bit = UINT64_C(1) << number;
+    const uint64_t bit = UINT64_C(1) << (number & 63);
     uint8_t seen;
     while (!(r->witnessed & bit) && poll(&wait, 1, wait_ms) > 0 && read(wait.fd, &seen, 1) == 1)
         r->witnessed |= UINT64_C(1) << (seen & 63);
@@ -206,12 +206,13 @@ static bool is_witnessed(struct run *r, int number, int wait_ms)
 /* Starts COMMAND, which dies with this process; without memory this process becomes it. */
 static void start(struct run *r, char **command)
 {
-    static const int numbers[] = { SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1,
-                                   SIGUSR2, SIGCONT, SIGALRM, SIGCHLD, SIGPIPE };
+    /* Faults of its own, and what stops it as a job of a shell. */
+    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGTRAP,
+                                   SIGABRT, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU };
     pid_t own = getpid();
-    sigemptyset(&r->heeded);
+    sigfillset(&r->heeded); /* one that ended this process would kill COMMAND */
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        sigaddset(&r->heeded, numbers[i]);
+        sigdelset(&r->heeded, numbers[i]);
     if (!nuioa_subprocess_start(&r->witness, witness, r, -1, UINT32_MAX))
         is_witnessed(r, 0, READ_MS);
     r->chld = signal(SIGCHLD, SIG_DFL); /* a launcher may ignore it */
