@@ -148,14 +148,16 @@ void server_give_up(struct server *g)
         g->phase = FAILED;
 }
 
-/* Who is absent is certain only if nobody's first message is still being looked at. */
+/* Who is absent is certain only if nobody's first message is still being looked at. A node that has
+ * called and sent no record was not late: the step was ended while it was launched. */
 void server_end(struct server *g)
 {
+    bool absent = g->counts.hellos < g->counts.nodes && !g->unauthenticated_count;
     if (g->phase == GATHERING && g->counts.records) {
-        if (*g->trouble.text || !g->unauthenticated_count)
+        if (*g->trouble.text || absent)
             finish_with_some(g);
         else
-            finish(g, NULL);
+            finish(g, g->config.reports ? "the step ended before all nodes had answered" : NULL);
     }
     if (g->phase == GATHERING)
         warn_trouble(g);
