@@ -100,28 +100,40 @@ static void print_loss(const char *what, const char *detail)
  * 21.2.1); Debian's files have the name of the MPI library behind it. */
 static const char standard_abi[] = "libmpi_abi";
 
+/* How the names of the files begin in which MPI libraries have C, the standard ABI and Fortran. */
+static const char *const files[] = { "libmpi.so", "libmpi_", "libmpich.so", "libmpifort.so",
+                                     "libmpichfort.so" };
+
+struct search {
+    unsigned skip; /* so many of these files come before the one that is wanted */
+    const char *path;
+};
+
 static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
 {
+    struct search *search = context;
     const char *name = strrchr(info->dlpi_name, '/');
     (void)size;
-    if (!name || (strncmp(name, "/libmpi.so", 10) && strncmp(name, "/libmpich.so", 12) &&
-                  strncmp(name + 1, standard_abi, strlen(standard_abi))))
-        return 0;
-    *(const char **)context = info->dlpi_name;
-    return 1;
+    for (unsigned i = 0; name && i < sizeof(files) / sizeof(*files); i++)
+        if (!strncmp(name + 1, files[i], strlen(files[i])) && !search->skip--) {
+            search->path = info->dlpi_name;
+            return 1;
+        }
+    return 0;
 }
 
 /* Finds a function of the MPI library. An MPI library that the program links comes after this file
  * in the search order. One that an interpreter has loaded for a module is not in the search order,
- * so it is searched for among all loaded files. */
+ * so it is searched for among all loaded files. A module in Fortran has loaded several. */
 static void *find(const char *name)
 {
     void *real = dlsym(RTLD_NEXT, name);
-    const char *path = NULL;
-    if (real || !dl_iterate_phdr(is_mpi, &path))
-        return real;
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, name) : NULL;
+    struct search search = { 0, NULL };
+    for (unsigned i = 0; !real && dl_iterate_phdr(is_mpi, &search); search.skip = ++i) {
+        void *library = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+        real = library ? dlsym(library, name) : NULL;
+    }
+    return real;
 }
 
 /* Open MPI and MPICH say the same version with MPI 5's standard ABI as with their own, but its
