@@ -222,6 +222,8 @@ static void start(struct run *r, char **command)
         return;
     if (!r->pid && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != own))
         _exit(1);
+    if (r->pid < 0)
+        nuioa_subprocess_end(&r->witness); /* COMMAND may wait for all its children */
     signal(SIGCHLD, r->chld);
     sigprocmask(SIG_SETMASK, &r->mask, NULL);
     _exit(exec_become(command));
