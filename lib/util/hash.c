@@ -8,13 +8,6 @@ static uint64_t add_byte(uint64_t hash, unsigned char byte)
     return (hash ^ byte) * UINT64_C(0x100000001b3);
 }
 
-static uint64_t add_number(uint64_t hash, uint64_t number, unsigned bytes)
-{
-    for (; bytes; bytes--, number >>= 8)
-        hash = add_byte(hash, (unsigned char)number);
-    return hash;
-}
-
 uint64_t nuioa_hash(uint64_t hash, const void *bytes, size_t length)
 {
     for (const unsigned char *byte = bytes; length; length--)
@@ -29,10 +22,7 @@ uint64_t nuioa_hash_text(uint64_t hash, const char *text)
 
 uint64_t nuioa_hash_u32(uint64_t hash, uint32_t number)
 {
-    return add_number(hash, number, sizeof(number));
-}
-
-uint64_t nuioa_hash_u64(uint64_t hash, uint64_t number)
-{
-    return add_number(hash, number, sizeof(number));
+    for (unsigned i = 0; i < sizeof(number); i++, number >>= 8)
+        hash = add_byte(hash, (unsigned char)number);
+    return hash;
 }

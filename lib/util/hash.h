@@ -20,9 +20,8 @@ uint64_t nuioa_hash(uint64_t hash, const void *bytes, size_t length);
  * "bc". */
 uint64_t nuioa_hash_text(uint64_t hash, const char *text);
 
-/* Return the hash continued by the 4 or 8 bytes of a number, the lowest first: nodes of different
- * byte order compute the same hash. */
+/* Returns the hash continued by the 4 bytes of a number, the lowest first: nodes of different byte
+ * order compute the same hash. */
 uint64_t nuioa_hash_u32(uint64_t hash, uint32_t number);
-uint64_t nuioa_hash_u64(uint64_t hash, uint64_t number);
 
 #endif
