@@ -103,8 +103,8 @@ static char *receive_body(struct client *g, const struct wire_frame *frame, int 
     return body;
 }
 
-/* Receives WELCOME, srun's only message. Its body is the slice, malloc'd, caller frees; *length 0:
- * there is none. Returns 0 or a negative number. */
+/* Receives WELCOME. *slice is malloc'd, caller frees; *length 0: there is no slice. Returns 0 or a
+ * negative number. */
 static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
     struct wire_frame frame;

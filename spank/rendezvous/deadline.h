@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long a node waits for others in the rendezvous: one deadline for all waits, from the call of
- * srun to the table (timeout_ms). Only waiting counts: deadline_resume() moves the deadline on by
+/* How long a node waits for srun in the rendezvous: one deadline for all waits, from the call to
+ * srun's answer (timeout_ms). Only waiting counts: deadline_resume() moves the deadline on by
  * the time that the node has spent on other work. A client owns it; one thread uses it. */
 
 struct deadline {

@@ -8,8 +8,7 @@
 #include "spank/srun/srun_context.h"
 
 /* srun's part in the rendezvous (spank/rendezvous/wire.h): these functions connect the hooks with
- * it. No function fails: without a rendezvous each node knows only its own leader and prints its
- * own report. */
+ * it. No function fails: without a rendezvous each node prints its own report. */
 
 /* In init_post_opt, once for each component of a heterogeneous job: decides by context->options
  * whether there may be a rendezvous, which root never has, and if so sets context->rendezvous,

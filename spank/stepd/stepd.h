@@ -24,7 +24,7 @@ void stepd_user_init(struct stepd_context *context, spank_t spank);
 
 /* The hook task_post_fork, called for each task after it is forked and before any task runs: with
  * the last one it makes the plan, binds the tasks and writes their variables into the task memory.
- * A thread may then wait for the other nodes and finish the work; where only the tasks know which
+ * A thread may then wait for srun's answer and finish the work; where only the tasks know which
  * GPUs they have, it makes the plan when they have told. */
 void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
 

@@ -234,7 +234,7 @@ static void test_a_late_task(void **state)
     assert_string_equal(describe(), "0 ? 2");
 }
 
-/* The limit would be minutes, but other nodes wait. */
+/* The limit would be minutes, but srun waits. */
 static void test_a_late_task_while_others_wait(void **state)
 {
     (void)state;
