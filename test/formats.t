@@ -214,9 +214,9 @@ set_for_ranks=$(in_sources 'put\(&?b, "([A-Z0-9_]+)=' lib)
 by_setenv=$(in_sources 'spank_setenv\([a-z]+, "([A-Z_]+)"' spank)
 han=$(in_sources 'define NUIOA_HAN_PRIORITY "([A-Za-z_]+)"' lib)
 set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" "$han" | sort -u)
-mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -vE 'COLL|TRACE')
+mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -v TRACE)
 mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
-mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)
+mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)
 names "a rank's variables are those that the sources set" "What a rank finds" "${ours[@]}"
 names "... and those of other programs" "Variables of other programs" "${foreign[@]}"
 names "... and those of the recorder" "Recorder" "${read[@]}"

@@ -14,7 +14,7 @@ enum fault_kind {
     FAULT_MEMORY,  /* malloc and what calls it, bitmaps, mappings */
     FAULT_OPEN,    /* open, fopen, pipe, dup2 */
     FAULT_READ,    /* read, stat, random numbers */
-    FAULT_WRITE,   /* write, rename, mkdir */
+    FAULT_WRITE,   /* write, mkdir */
     FAULT_SOCKET,  /* sockets, poll, epoll */
     FAULT_PROCESS, /* fork, change of user */
     FAULT_THREAD,

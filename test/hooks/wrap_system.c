@@ -100,10 +100,6 @@ WRAP(FAULT_OPEN, EMFILE, NULL, DIR *, fdopendir, (int fd), (fd))
 WRAP(FAULT_READ, EIO, -1, ssize_t, read, (int fd, void *to, size_t size), (fd, to, size))
 WRAP(FAULT_READ, EIO, -1, ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room),
      (fd, to, size, room))
-WRAP(FAULT_READ, EIO, -1, ssize_t, pread, (int fd, void *to, size_t size, off_t from),
-     (fd, to, size, from))
-WRAP(FAULT_READ, EIO, -1, ssize_t, __pread_chk,
-     (int fd, void *to, size_t size, off_t from, size_t room), (fd, to, size, from, room))
 WRAP(FAULT_READ, EIO, -1, ssize_t, readlinkat, (int at, const char *path, char *to, size_t size),
      (at, path, to, size))
 WRAP(FAULT_READ, EIO, -1, int, stat, (const char *path, struct stat *to), (path, to))
@@ -130,7 +126,6 @@ WRAP_LINE(__getdelim)
 
 WRAP(FAULT_WRITE, ENOSPC, -1, ssize_t, write, (int fd, const void *from, size_t size),
      (fd, from, size))
-WRAP(FAULT_WRITE, ENOSPC, -1, int, rename, (const char *from, const char *to), (from, to))
 WRAP(FAULT_WRITE, EROFS, -1, int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP(FAULT_WRITE, EROFS, -1, int, fchmod, (int fd, mode_t mode), (fd, mode))
 
