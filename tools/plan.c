@@ -17,7 +17,6 @@
 #include "profile/profile.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"
-#include "util/number.h"
 
 static const char usage[] =
     "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind]\n"

@@ -5,7 +5,7 @@
 #include "output/report_xml.h"
 #include "plan/plan.h"
 
-/* Reports of a plan, for people and for other launchers. All functions only read their input, and
+/* Reports of a plan, for people, and masks for srun. All functions only read their input, and
  * return a new text that the caller frees with free(), or NULL if memory is short. `node` and
  * `options` are those that the plan was made with. Texts for people are ASCII, with at most 100
  * columns. */

@@ -129,8 +129,8 @@ size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *rank
 
 /* --- agreeing -------------------------------------------------------------------------------- */
 
-/* Ranks that act together on advice must have the same advice. A rank may have none, because its
- * node answered late or a wrapper cleaned its environment. So compare before the first use:
+/* Ranks that act together on advice must have the same advice. A rank may have none, because PMIx
+ * answered it late or a wrapper cleaned its environment. So compare before the first use:
  *
  *     uint64_t vote[2];
  *     nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);

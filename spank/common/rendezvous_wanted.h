@@ -3,10 +3,10 @@
 #define SPANK_COMMON_RENDEZVOUS_WANTED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "option/option.h"
 #include "profile/hints.h"
-#include "spank/rendezvous/wire.h"
 
 /* What srun and the nodes must decide alike: whether there is a rendezvous, and what for. */
 
