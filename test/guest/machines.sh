@@ -14,8 +14,6 @@
 #                                the NICs of one segment are on one hub, and no segment on another
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona hbm cxl snc uneven twin gpus gpus6 rails"
-
 define_machine() {
     dies=1 threads=1 memory_mb=384 numa_cpus=() odd_nic="" distance=() switches=() nodes=1
     segments=()

@@ -28,11 +28,6 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char *key, pmix
 int PMIx_Initialized(void);
 const char *PMIx_Get_version(void);
 
-void pmix_stand_in_reset(void)
-{
-    stored_count = 0;
-}
-
 int PMIx_Initialized(void)
 {
     return !fault_hits(FAULT_PMIX, 0) && stand_in.pmix_runs &&

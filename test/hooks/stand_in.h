@@ -49,7 +49,4 @@ void stand_in_put(const char *setting);
 /* Handles a flag that the user typed, such as "nuioa-policy=latency". */
 void stand_in_type(const char *flag);
 
-/* Forgets what PMIx has stored. */
-void pmix_stand_in_reset(void);
-
 #endif

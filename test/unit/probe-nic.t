@@ -3,7 +3,7 @@
 #
 # nuioa probe --nic: which ends are bound where, which number is whose, and what is said of
 # benchmarks that fail. The benchmark is the test's own; its rates are a secret matrix, by what each
-# end finds that it is bound to. test/probe/noise.t has the statistics.
+# end finds that it is bound to. test/topologies/probe-noise.t has the statistics.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
