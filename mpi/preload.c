@@ -122,9 +122,10 @@ static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Finds a function of the MPI library. An MPI library that the program links comes after this file
- * in the search order. One that an interpreter has loaded for a module is not in the search order,
- * so it is searched for among all loaded files. A module in Fortran has loaded several. */
+/* Finds the next function of this name: that of a tool, or the MPI library's. What the program
+ * links comes after this file in the search order. An MPI library that an interpreter has loaded
+ * for a module is not in the search order, so it is searched for among all loaded files. A module
+ * in Fortran has loaded several. */
 static void *find(const char *name)
 {
     void *real = dlsym(RTLD_NEXT, name);
