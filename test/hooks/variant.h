@@ -48,14 +48,13 @@ struct variant {
     bool slurmd;        /* slurmd starts before */
     bool heterogeneous; /* each node is a component of its own */
     bool contained;     /* Slurm calls hooks in a process that shares slurmstepd's memory */
-    bool no_srun_plugin;
-    bool no_cache;  /* each node looks at its hardware */
-    bool no_shim;   /* the library for trace is not installed */
-    bool cgroup2;   /* version 2 of cgroups, else version 1 */
-    bool outside;   /* the tasks' cgroup is outside of slurmstepd's part of the tree */
-    bool few_ports; /* SrunPortRange is too small */
-    bool faults;    /* the test of faults launches it many times */
-    unsigned bind;  /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
+    bool no_cache;      /* each node looks at its hardware */
+    bool no_shim;       /* the library for trace is not installed */
+    bool cgroup2;       /* version 2 of cgroups, else version 1 */
+    bool outside;       /* the tasks' cgroup is outside of slurmstepd's part of the tree */
+    bool few_ports;     /* SrunPortRange is too small */
+    bool faults;        /* the test of faults launches it many times */
+    unsigned bind;      /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
     /* What it must show. A word that begins with '!' must not be there. */
     const char *says[WORDS_MAX]; /* in the messages and reports of all programs */
     const char *has[WORDS_MAX];  /* in the environment of each task */
