@@ -81,8 +81,8 @@ int client_send_record(struct client *g, const struct wire_record *record, size_
                        struct nuioa_error *err);
 
 /* After client_send_record(): waits for WELCOME, unless client_receive_slice() has read it: then
- * srun has this node's record, and reports it. Closes the connection. Returns 0, or negative with
- * *err. */
+ * srun has answered, and had not hung up before the record was sent. Closes the connection. Returns
+ * 0, or negative with *err. */
 int client_receive_welcome(struct client *g, struct nuioa_error *err);
 
 /* Returns true if WELCOME has been read, or has begun to arrive. It does not wait. */

@@ -72,23 +72,22 @@ static void finish(struct server *g, const char *what)
 }
 
 /* Says which nodes have not even called: they have no plugin, or cannot reach srun. */
-static void blame_absent(const struct server *g, struct nuioa_error *what)
+static void blame_absent(const struct server *g, bool ended, struct nuioa_error *what)
 {
     char names[64];
     if (!*absent_nodes(g, names, sizeof(names)))
         number_absent(g, names, sizeof(names));
-    nuioa_fail(what, -ENOENT,
-               "no call from %s in time (timeout_ms); " UNLESS ", install nuioa there, " INSTALL,
-               names);
+    nuioa_fail(what, -ENOENT, "no call from %s %s; " UNLESS ", install nuioa there, " INSTALL,
+               names, ended ? "before the step ended" : "in time (timeout_ms)");
 }
 
 /* Finishes with the nodes that have come. The known trouble, if any, explains more than the time
- * does. */
-static void finish_with_some(struct server *g)
+ * does, or than that the step has ended. */
+static void finish_with_some(struct server *g, bool ended)
 {
     struct nuioa_error what = g->trouble;
     if (!*what.text && g->counts.hellos < g->counts.nodes)
-        blame_absent(g, &what);
+        blame_absent(g, ended, &what);
     else if (!*what.text)
         nuioa_fail(&what, -ETIMEDOUT, "not all nodes have come in time (timeout_ms)");
     if (g->counts.records)
@@ -140,7 +139,7 @@ void server_give_up(struct server *g)
 {
     g->late_ms = 0;
     if (g->counts.hellos) {
-        finish_with_some(g);
+        finish_with_some(g, false);
         return;
     }
     warn_trouble(g);
@@ -155,7 +154,7 @@ void server_end(struct server *g)
     bool absent = g->counts.hellos < g->counts.nodes && !g->unauthenticated_count;
     if (g->phase == GATHERING && g->counts.records) {
         if (*g->trouble.text || absent)
-            finish_with_some(g);
+            finish_with_some(g, true);
         else
             finish(g, g->config.reports ? "the step ended before all nodes had answered" : NULL);
     }
@@ -180,7 +179,7 @@ static void finish_if_complete(struct server *g)
     if (g->phase != GATHERING || g->counts.records + g->records_missing < g->counts.nodes)
         return;
     if (g->records_missing)
-        finish_with_some(g);
+        finish_with_some(g, false);
     else
         finish(g, NULL);
 }

@@ -10,6 +10,9 @@
 #include "spank/common/log.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
+#include "util/subprocess.h"
+
+enum { LOOK_MS = 2000 };
 
 /* Joins a path with the directory that it is relative to, if it is. Returns false if there is no
  * room. */
@@ -33,6 +36,35 @@ static bool find_path(char path[PATH_MAX], const char *file)
     return found;
 }
 
+/* The recorder makes a new file beside the old one. NFS asks the server for a directory that is
+ * opened; else srun may see for a minute which files were there before. */
+static void look_in_child(int fd, void *arg)
+{
+    const char *path = arg;
+    char directory[PATH_MAX];
+    struct trace_look look = { .there = false };
+    snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+    open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    look.writable = !access(directory, W_OK | X_OK);
+    look.there = !stat(path, &look.file);
+    nuioa_subprocess_write(fd, &look, sizeof(look));
+}
+
+/* Looks at the file, in a child, because a file system whose server is gone may hang. Returns false
+ * if it does not answer. */
+static bool look(const char *path, struct trace_look *found)
+{
+    void *bytes = NULL;
+    size_t length = 0;
+    bool answered = !nuioa_subprocess_run(look_in_child, (void *)path, LOOK_MS, sizeof(*found),
+                                          &bytes, &length) &&
+                    length == sizeof(*found);
+    if (answered)
+        memcpy(found, bytes, sizeof(*found));
+    free(bytes);
+    return answered;
+}
+
 void trace_file_before(struct trace_file *trace, const char *file, spank_t spank)
 {
     if (*trace->path || !*file)
@@ -40,39 +72,26 @@ void trace_file_before(struct trace_file *trace, const char *file, spank_t spank
     if (step_is_launcher(spank))
         log_line("trace: not recorded: this step runs a launcher. Start the program by srun "
                  "itself");
-    else if (find_path(trace->path, file))
-        trace->there = !stat(trace->path, &trace->before);
-    else
+    else if (!find_path(trace->path, file) || !look(trace->path, &trace->before))
         *trace->path = '\0';
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same(const struct trace_look *before, const struct trace_look *after)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* The recorder makes a new file beside the old one. NFS asks the server for a directory that is
- * opened; else srun may see for a minute which files were there before. */
-static bool can_be_written(const char *path)
-{
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    return !access(directory, W_OK | X_OK);
+    const struct stat *a = &before->file, *b = &after->file;
+    if (!before->there || !after->there)
+        return before->there == after->there;
+    return S_ISREG(b->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* The sentence is also right where srun sees another file than the ranks, or sees it late. */
 void trace_file_after(const struct trace_file *trace)
 {
-    struct stat after;
-    if (!*trace->path || !can_be_written(trace->path))
-        return;
-    bool there = !stat(trace->path, &after);
-    if (there != trace->there || (there && !is_same(&trace->before, &after)) ||
-        (there && !S_ISREG(after.st_mode)))
+    struct trace_look after;
+    if (!*trace->path || !look(trace->path, &after) || !after.writable ||
+        !is_same(&trace->before, &after))
         return;
     log_line("trace: srun sees %.200s as it was before the launch. Unless a line above says more, "
              "the program may not use MPI, be static, replace LD_PRELOAD, crash or call _exit. "

@@ -118,7 +118,7 @@ chmod +x "$work/note"
 begin() {
     rm -f "$work/seen" "$work/seen.pid"
     set -m
-    "$tool" traffic -- "$work/note" "$work/seen" 2>"$work/err" &
+    env --default-signal "$tool" traffic -- "$work/note" "$work/seen" 2>"$work/err" &
     pid=$!
     set +m
     until_true test -s "$work/seen.pid"

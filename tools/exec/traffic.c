@@ -22,8 +22,7 @@
 #include "util/subprocess.h"
 
 static const char usage[] =
-    "usage: nuioa traffic [--json] [--] COMMAND [ARGUMENT]...\n"
-    "\n"
+    "usage: nuioa traffic [--json] [--] COMMAND [ARGUMENT]...\n\n"
     "Runs COMMAND, and says what the NICs of the node carried meanwhile, for all programs:\n"
     "srun nuioa traffic -- ./app, or mpirun nuioa traffic -- ./app. The local rank 0 of each node\n"
     "reads the counters before and after its COMMAND, and prints a table to its standard error;\n"
@@ -31,7 +30,7 @@ static const char usage[] =
     "\n"
     "  --json    print one line of JSON instead, for programs\n";
 
-enum { DISCOVERY_MS = 10000, READ_MS = 2000, WITNESS_MS = 100 };
+enum { DISCOVERY_MS = 10000, READ_MS = 2000, WITNESS_MS = 1000 };
 
 struct report {
     const struct nuioa_node *node;
@@ -45,8 +44,7 @@ struct report {
     char whose[48];
 };
 
-/* Returns what distance costs on the CPUs that are farthest from the NIC, as a part of its traffic,
- * because one rank does not know where the others are; < 0: the place of the NIC is unknown. */
+/* What distance costs on the CPUs farthest from the NIC, as a part of its traffic; < 0: unknown. */
 static double farthest(const struct nuioa_node *node, const struct nuioa_nic *nic)
 {
     struct nuioa_options defaults;
@@ -174,8 +172,7 @@ struct run {
     pid_t pid;             /* of COMMAND */
     sigset_t heeded, mask; /* signals to hand on, and SIGCHLD and SIGPIPE; as it was found */
     void (*chld)(int);     /* as it was found */
-    /* A process that gets each signal which is sent to the process group, or to all processes of
-     * the task, but not one that is sent to this process alone: the first ones COMMAND has. */
+    /* Gets the signals to the group, which COMMAND has then, not those to this process alone. */
     struct nuioa_subprocess witness;
     uint64_t witnessed; /* a bit for each signal */
 };
