@@ -167,7 +167,7 @@ like "a node without the plugin: it is named, and what to install" "$err" \
 launch 8 -N4 --exclusive --nuioa=report
 some_report "a node without the plugin, report" "3 nodes"
 like "a node without the plugin, report: it is named" "$err" \
-    'no call from node2 in time .*; unless Slurm or a node says why, install nuioa'
+    'no call from node2 .*; unless Slurm or a node says why, install nuioa'
 is "a node without the plugin, report: it is not in it" "$(grep -c '^ *node2 ' <<<"$err")" 0
 node_log() { grep -a 'nuioa: ' "$CLUSTER_DIR/nodes/$1/log/slurmd.log"; }
 plugin -n node2 on "${hasty[@]}" gather=off
