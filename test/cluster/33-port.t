@@ -73,6 +73,7 @@ plugin -n node1 off
 begin -N4 -n4 --exclusive --nuioa
 port=$(port_of 0)
 like "a node never calls: the others were told a port" "$port" '^[0-9]+$'
+await 30 grep -q '^nuioa: ' "$CLUSTER_DIR/begun.err" # no rank waits for it
 is "a node never calls: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/begun.err")" 1
 refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
 like "then who comes late is refused" "$refusal" 'Connection refused'
