@@ -232,7 +232,7 @@ static void warn_rank_count(struct srun_context *context, spank_t spank)
         spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
         return;
     h->task_count += tasks;
-    if (h->components > 0 && --h->components == 0 && h->task_count)
+    if (++h->started == h->components && h->task_count)
         compare_ranks(h);
 }
 

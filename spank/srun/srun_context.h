@@ -20,8 +20,8 @@ struct hints_ranks {
     bool at_least;                   /* the profile may be for more ranks than it names */
     struct nuioa_hints list;         /* a list instead of a profile; owned */
     uint32_t task_count;             /* number of tasks in the components that have started */
-    unsigned components;             /* number of components that have not started yet; 1 if the job
-                                      * is not heterogeneous */
+    unsigned components;             /* of a heterogeneous step; else 1 */
+    unsigned started;                /* number of those that have started */
 };
 
 /* The state that srun keeps from one hook to the next. All zeros at first, except `flags`. */
