@@ -140,10 +140,9 @@ static void broadcast(const struct hierarchy *h, char *buffer, int bytes, int ro
     }
 }
 
-static char expected(int at, int root)
+static char expected(unsigned at, unsigned root) /* all may overflow */
 {
-    unsigned place = (unsigned)at; /* which may overflow */
-    return (char)(place * 7 + place / 251 + (unsigned)root * 13);
+    return (char)(at * 7 + at / 251 + root * 13);
 }
 
 /* Returns how many bytes this process got wrong. Before, each byte differs from what is sent. */
