@@ -388,6 +388,7 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_m
             test.now_ms += timeout_ms < 1000 ? timeout_ms : 60 * timeout_ms;
             return 0;
         } else {
+            test.server->stopping = true;
             INPUT_CHECK(write(test.server->stop, &one, sizeof(one)) == sizeof(one));
         }
     }
