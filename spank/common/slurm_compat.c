@@ -116,9 +116,9 @@ char *slurm_compat_salloc_command(void)
 /* Returns the flag's value in `text`, "" if it is the next argument, or NULL if it has none. */
 static const char *value_in(const char *text, const char *name, char letter)
 {
-    size_t length = strlen(name);
-    if (!strncmp(text, "--", 2) && !strncmp(text + 2, name, length))
-        return text[2 + length] == '=' ? text + 3 + length : text[2 + length] ? NULL : "";
+    size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
+    if (length >= 3 && length <= strlen(name) && !strncmp(text + 2, name, length))
+        return text[2 + length] ? text + 3 + length : "";
     return text[0] == '-' && text[1] == letter ? text + 2 : NULL;
 }
 

@@ -157,9 +157,11 @@ fi
 launched=$((launched + 1))
 user sh -c "cd $dir && srun -n 1 --nuioa-trace=q true"
 like "a relative path" "$(said)" "^nuioa: trace: srun sees $dir/q as it was before the launch"
-launched=$((launched + 1))
-user srun -n 1 --chdir "$home" --nuioa-trace=tools/q true
-like "a relative path in another directory" "$(said)" "^nuioa: trace: srun sees $dir/q as it was"
+for typed in --chdir --chd; do
+    launched=$((launched + 1))
+    user srun -n 1 $typed "$home" --nuioa-trace=tools/q true
+    like "a relative path, $typed" "$(said)" "^nuioa: trace: srun sees $dir/q as it was"
+done
 launched=$((launched + 1))
 user srun -n 1 true
 is "no trace: srun says nothing" "$(said)" ""
