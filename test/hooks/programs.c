@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "programs.h"
 
+#include <dirent.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -333,18 +336,54 @@ static void bind_as_slurm(const struct role *role, unsigned local, pid_t pid)
     place_cpus_text(&set, task->before, sizeof(task->before));
 }
 
+/* Returns true if another thread of this process does not sleep. */
+static bool others_run(void)
+{
+    char path[64], text[512];
+    bool run = false;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *entry; threads && !run && (entry = readdir(threads));) {
+        snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", entry->d_name);
+        FILE *file =
+            *entry->d_name == '.' || atoi(entry->d_name) == gettid() ? NULL : fopen(path, "re");
+        const char *state = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+        run = state && state[1] && state[2] != 'S';
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return run;
+}
+
+/* A child has the locks of the address sanitizer (GCC 12) as they are in that moment: one that
+ * another thread holds is never released there. glibc's own are. */
+static void let_threads_rest(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    for (int i = 0, quiet = 0; i < 2000 && quiet < 2; i++) {
+        quiet = others_run() ? 0 : quiet + 1;
+        usleep(500);
+    }
+#else
+    (void)others_run;
+#endif
+}
+
 static void run_tasks(const struct role *role)
 {
     unsigned count = variant_tasks(role->variant);
     pid_t pids[TASKS_MAX];
     int go[2], status;
     fault_pause();
+    let_threads_rest();
     if (pipe(go) < 0)
         abort();
     for (unsigned i = 0; i < count; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
             close(go[1]);
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* its parent has a limit */
             fault_resume();
             run_task(role, i, go[0]);
         }
