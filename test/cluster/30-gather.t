@@ -92,7 +92,7 @@ for what in --nuioa --nuioa=report; do
     in_node -u nobody ctl env SLURM_TEST_STARTED="$home/early" timeout -k 5 300 srun -N4 -n8 \
         --exclusive $what "$home/rank" >/dev/null 2>"$CLUSTER_DIR/home/early.err" &
     ok "$what: the ranks of the other nodes run" await 60 six_run
-    ok "... node4 is held" test -e "$CLUSTER_DIR/home/held.node4"
+    ok "... node4 is held" await 60 test -e "$CLUSTER_DIR/home/held.node4"
     is "... and its ranks do not run" "$(started early)" 6
     rm "$CLUSTER_DIR/home/gate"
     wait $!
