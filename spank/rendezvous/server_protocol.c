@@ -147,8 +147,8 @@ void server_give_up(struct server *g)
         g->phase = FAILED;
 }
 
-/* Who is absent is certain only if nobody's first message is still being looked at. A node that has
- * called and sent no record was not late: the step was ended while it was launched. */
+/* Nodes are named as absent only if nobody's first message is still being looked at. A node that
+ * has called and sent no record was not late: the step was ended while it was launched. */
 void server_end(struct server *g)
 {
     bool absent = g->counts.hellos < g->counts.nodes && !g->unauthenticated_count;

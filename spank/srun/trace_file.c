@@ -37,7 +37,8 @@ static bool find_path(char path[PATH_MAX], const char *file)
 }
 
 /* The recorder makes a new file beside the old one. NFS asks the server for a directory that is
- * opened; else srun may see for a minute which files were there before. */
+ * opened; else srun may see for a minute which files were there before. The child has srun's user,
+ * and its end closes the descriptor. */
 static void look_in_child(int fd, void *arg)
 {
     const char *path = arg;

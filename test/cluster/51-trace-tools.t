@@ -7,12 +7,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
-if [ ! -e "$installed/libnuioa-preload.so" ]; then
-    skip "${0##*/}" "built without MPI: no trace"
-    done_testing
-    exit 0
-fi
+need_trace
 programs=$here/../trace
 tool=/run/stage/usr/bin/nuioa
 plugin on "topology=$topology" "${patient[@]}"

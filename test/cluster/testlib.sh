@@ -43,6 +43,15 @@ setup() {
     plugin off
 }
 
+# need_trace: sets installed, where the recorders are; ends the test, as one skip, without them.
+need_trace() {
+    installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
+    [ ! -e "$installed/libnuioa-preload.so" ] || return 0
+    skip "${0##*/}" "built without MPI: no trace"
+    done_testing
+    exit 0
+}
+
 # need_plugin: ends the test, as one skip, if there is no plugin to test.
 need_plugin() {
     [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0

@@ -38,13 +38,13 @@ struct report {
     double seconds, total;                     /* bytes of all NICs, both ways */
     struct nuioa_text_table table;
     json_t *nics;
-    /* What nearer ranks can save at most: of the busiest NIC's time, and with each packet. */
+    /* Nearer ranks save at most this part of the busiest NIC's time, and these seconds. */
     double busiest, latency_s;
     const char *why_not; /* there is no bound, because of this NIC; NULL: there is */
     char whose[48];
 };
 
-/* What distance costs on the CPUs farthest from the NIC, as a part of its traffic; < 0: unknown. */
+/* Returns what the CPUs farthest from the NIC cost, as a part of its traffic; < 0: unknown. */
 static double farthest(const struct nuioa_node *node, const struct nuioa_nic *nic)
 {
     struct nuioa_options defaults;
