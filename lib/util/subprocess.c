@@ -65,14 +65,13 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
 
 /* Kills the child only while waitpid still knows it: if other code has reaped it already, its
  * process id may belong to another process. */
-static void kill_and_reap(pid_t pid)
+static void kill_and_reap(pid_t pid, int naps)
 {
     struct timespec nap = { .tv_nsec = 20000 };
     pid_t got = waitpid(pid, NULL, WNOHANG);
     if (got == 0)
         kill(pid, SIGKILL);
-    /* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < naps; i++) {
         if (got == pid || (got < 0 && errno != EINTR))
             return;
         nanosleep(&nap, NULL);
@@ -135,13 +134,12 @@ int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work
     return rc;
 }
 
-int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
-                             void **bytes, size_t *length)
+int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
+                          void **bytes, size_t *length)
 {
     char *got = NULL;
     *length = 0;
     int rc = collect(child->fd, nuioa_clock_ms() + deadline_ms, max, &got, length);
-    nuioa_subprocess_end(child);
     if (rc) {
         free(got);
         return rc;
@@ -150,13 +148,32 @@ int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_m
     return 0;
 }
 
-void nuioa_subprocess_end(struct nuioa_subprocess *child)
+int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
+                             void **bytes, size_t *length)
+{
+    int rc = nuioa_subprocess_read(child, deadline_ms, max, bytes, length);
+    nuioa_subprocess_end(child);
+    return rc;
+}
+
+static void end(struct nuioa_subprocess *child, int naps)
 {
     if (child->pid <= 0)
         return;
     close(child->fd);
-    kill_and_reap(child->pid);
+    kill_and_reap(child->pid, naps);
     *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
+}
+
+/* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
+void nuioa_subprocess_end(struct nuioa_subprocess *child)
+{
+    end(child, 500);
+}
+
+void nuioa_subprocess_end_soon(struct nuioa_subprocess *child)
+{
+    end(child, 20);
 }
 
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,

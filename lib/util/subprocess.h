@@ -42,10 +42,18 @@ int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work
 int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
                              void **bytes, size_t *length);
 
+/* Does the same without ending the child, so that another process that shares the caller's memory
+ * may read, too. */
+int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
+                          void **bytes, size_t *length);
+
 /* Kills the child, waits for its end, closes the pipe, and sets *child to NUIOA_SUBPROCESS_NONE. A
  * child that is not dead after half a second, because it is stuck in the kernel, is left behind.
  * Without a child it does nothing. */
 void nuioa_subprocess_end(struct nuioa_subprocess *child);
+
+/* Does the same, but waits for 20 ms at most. */
+void nuioa_subprocess_end_soon(struct nuioa_subprocess *child);
 
 /* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
  * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return,

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/user_child.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+int user_child_user(spank_t spank, struct nuioa_user *user)
+{
+    gid_t *groups = NULL;
+    int count = 0;
+    *user = (struct nuioa_user){ 0 };
+    if (spank_get_item(spank, S_JOB_UID, &user->uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &user->gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS ||
+        count < 0 || (count && !groups))
+        return -ENOENT;
+    user->groups = groups;
+    user->group_count = count;
+    return user->uid == 0 ? -EPERM : 0;
+}
+
+struct errand {
+    const struct nuioa_user *user;
+    nuioa_subprocess_work *work;
+    void *arg;
+};
+
+static void run(int fd, void *arg)
+{
+    const struct errand *errand = arg;
+    if (nuioa_become_user(errand->user) < 0)
+        return;
+    errand->work(fd, errand->arg);
+    close(fd);
+    for (;;)
+        pause();
+}
+
+int user_child_start(struct user_child *child, const struct nuioa_user *user,
+                     nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms)
+{
+    struct errand errand = { user, work, arg };
+    child->started_ms = nuioa_clock_ms();
+    return nuioa_subprocess_start(&child->process, run, &errand, keep, life_ms);
+}
+
+int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
+                    size_t *length)
+{
+    int64_t left_ms = until_ms - nuioa_clock_ms();
+    return nuioa_subprocess_read(&child->process, left_ms > 0 ? (unsigned)left_ms : 0, max, bytes,
+                                 length);
+}
+
+void user_child_end(struct user_child *child)
+{
+    nuioa_subprocess_end_soon(&child->process);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_USER_CHILD_H
+#define SPANK_STEPD_USER_CHILD_H
+
+#include <slurm/spank.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/become_user.h"
+#include "util/subprocess.h"
+
+/* A child of slurmstepd that has become the job's user, for work with what is the user's. It begins
+ * in init_post_opt: under contain_spank later hooks run in children of slurmstepd, which share its
+ * memory, but have copies of its descriptors, and are not the parent of this child.
+ *
+ * A child that has done its work does not end by itself: Slurm waits for any child that ends, and
+ * looks for tasks that have ended a tenth of a second later then. slurmstepd ends it. */
+
+struct user_child {
+    struct nuioa_subprocess process;
+    int64_t started_ms; /* by nuioa_clock_ms() */
+};
+
+/* The value without a child. */
+#define USER_CHILD_NONE \
+    { \
+        NUIOA_SUBPROCESS_NONE, 0 \
+    }
+
+/* Fills *user with the job's user, and his groups as Slurm has them, which Slurm owns. Returns 0;
+ * -EPERM if he is root, for whom there is no child; or -ENOENT if Slurm does not tell. */
+int user_child_user(spank_t spank, struct nuioa_user *user);
+
+/* In init_post_opt: forks a child that becomes *user and then runs work(fd, arg), as
+ * nuioa_subprocess_start() does, with the descriptor `keep`, for `life_ms` at most. If it cannot
+ * become the user, it does nothing. Returns 0 and *child, which user_child_end() ends; or -errno,
+ * and there is none. */
+int user_child_start(struct user_child *child, const struct nuioa_user *user,
+                     nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms);
+
+/* In any later hook: reads what the child writes, until it closes its end of the pipe, or the clock
+ * of nuioa_clock_ms() is `until_ms`. Returns 0 and *bytes, which the caller frees, and their
+ * *length; or what nuioa_subprocess_read() returns. The bytes are the user's, who may have written
+ * anything. */
+int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
+                    size_t *length);
+
+/* In slurmstepd itself: kills the child, closes the pipe, and takes its status, for which it waits
+ * 20 ms at most: a child that hangs in the kernel is left behind. Without a child it does nothing. */
+void user_child_end(struct user_child *child);
+
+#endif
