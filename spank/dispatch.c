@@ -124,6 +124,14 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
+int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
+{
+    (void)spank, (void)argc, (void)argv;
+    if (stepd)
+        stepd_task_exit(stepd);
+    return ESPANK_SUCCESS;
+}
+
 int slurm_spank_exit(spank_t spank, int argc, char **argv)
 {
     (void)spank, (void)argc, (void)argv;

@@ -14,7 +14,6 @@
 #include "tools/profile.h"
 #include "tools/tool.h"
 #include "tools/topo.h"
-#include "util/build.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
@@ -62,7 +61,7 @@ static int run(int argc, char **argv)
         return TOOL_DONE;
     }
     if (!strcmp(word, "--version")) {
-        puts("nuioa " NUIOA_BUILD);
+        puts("nuioa " VERSION);
         return TOOL_DONE;
     }
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

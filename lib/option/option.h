@@ -26,7 +26,6 @@ enum nuioa_gpu_mode {
 };
 enum nuioa_mem { NUIOA_MEM_OFF, NUIOA_MEM_LOCAL, NUIOA_MEM_NIC, NUIOA_MEM_INTERLEAVE };
 enum nuioa_leader { NUIOA_LEADER_NEAR, NUIOA_LEADER_RANK0, NUIOA_LEADER_OFF };
-enum nuioa_auth { NUIOA_AUTH_KEY, NUIOA_AUTH_MUNGE };
 enum nuioa_switch { NUIOA_SWITCH_AUTO, NUIOA_SWITCH_ON, NUIOA_SWITCH_OFF };
 
 /* Bits of `export`. */
@@ -62,12 +61,8 @@ struct nuioa_options {
     enum nuioa_switch threads; /* on: variables bind OpenMP threads; off: not even told where */
     unsigned export_set;       /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
     bool export_given;         /* a source has set `export`; else the mode decides */
-    enum nuioa_switch gather;
-    unsigned timeout_ms; /* time limit of the rendezvous of the nodes with srun */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
-    enum nuioa_auth auth;
-    unsigned timeout_max_ms; /* the largest timeout_ms that a user may set */
-    unsigned deadline_ms;    /* time limit of discovery at a launch; processor time of a plan */
+    unsigned deadline_ms; /* time limit of discovery at a launch; processor time of a plan */
     double remote_cost;      /* nuioa_nic_cost in plan/rail.h has the formula; no unit */
     double hop_cost;
     double load_cost; /* plan/rail_load.h has the formula and the source of the default */

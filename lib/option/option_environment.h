@@ -30,8 +30,11 @@
  * other one is not the user's. */
 #define NUIOA_VARIABLE_HAN "SLURM_NUIOA_HAN"
 
-/* The port of srun, and the step's key: spank/rendezvous/wire.h. */
-#define NUIOA_VARIABLE_SRUN "SLURM_NUIOA_SRUN"
+/* Where nodes send their part of the report: spank/report/wire.h. */
+#define NUIOA_VARIABLE_COLLECTOR "SLURM_NUIOA_COLLECTOR"
+
+/* srun of version 1.0 sets this for its nodes, and it holds a key. */
+#define NUIOA_VARIABLE_FORMER "SLURM_NUIOA_SRUN"
 
 /* "JOB.STEP", for a rank that was told its place. */
 #define NUIOA_VARIABLE_STEP "SLURM_NUIOA_STEP"

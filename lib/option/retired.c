@@ -21,8 +21,12 @@
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {
+    { "auth", NULL, true, "remove it (reports travel under MUNGE)" },
     { "coll", NULL, false, "remove it (your MPI library's own broadcasts run)" },
+    { "gather", NULL, false, "remove it (only a report needs srun: --nuioa=report)" },
     { "policy", "cpu", false, "use --nuioa=export to move no rank" },
     { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
+    { "timeout_max_ms", NULL, true, "remove it (no node waits for srun)" },
+    { "timeout_ms", NULL, false, "remove it (no node waits for srun)" },
     { NULL, NULL, false, NULL },
 };

@@ -10,16 +10,15 @@
 #include "topology/policy.h"
 
 /* What the report of one node (report.h) and that of a whole job, which srun makes of the records
- * of its nodes (spank/rendezvous/summary.h), have in common: the first line, the table of ranks,
+ * of its nodes (spank/report/summary.h), have in common: the first line, the table of ranks,
  * and the line of the cost. Errors of writing are not returned: the caller asks `out`. */
 
 /* A step with more ranks than this has no line for each rank in its tables. */
 #define NUIOA_REPORT_RANKS_MAX 64
 
 /* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, level
- * and memory policy. A node sends its lines to srun as they are, so that this struct is a part of
- * the protocol, and counts for NUIOA_WIRE_VERSION (util/build.h). A text that is too long is
- * cut and ends in "..". */
+ * and memory policy. A text that is too long is cut and ends in "..". What nodes send to srun is
+ * spank/report/wire.h. */
 struct nuioa_report_line {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */

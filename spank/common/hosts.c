@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "spank/rendezvous/wire.h"
+#include "spank/report/wire.h"
 #include "util/number.h"
 
 #define DIGITS_MAX 10

@@ -23,22 +23,6 @@ static const char *flag_of(const struct option_sources *sources, int index)
     return joined && *joined ? joined : typed;
 }
 
-/* A user's timeout_ms may not exceed the site's timeout_max_ms, because nodes wait in a thread of
- * slurmstepd. A longer timeout_ms in plugstack.conf raises that limit. */
-static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
-                          struct nuioa_warnings *warnings)
-{
-    unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
-    if (options->timeout_ms <= max_ms)
-        return;
-    if (!nuioa_options_idle(options))
-        nuioa_warn(warnings,
-                   "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
-                   "(plugstack.conf: timeout_max_ms)",
-                   options->timeout_ms, max_ms);
-    options->timeout_ms = max_ms;
-}
-
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings)
 {
@@ -49,13 +33,11 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     nuioa_options_init(options);
     nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack,
                            &warnings->retired);
-    unsigned site_ms = options->timeout_ms;
     nuioa_options_from_environment(options, sources->environment, &warnings->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (flag_of(sources, i))
             set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
                 &warnings->flags);
-    limit_timeout(options, site_ms, &warnings->flags);
     nuioa_options_finish(options);
 }
 

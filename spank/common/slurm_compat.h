@@ -14,11 +14,10 @@
  *     common/flags.c              Slurm gives a flag without a value to the nodes as an empty one
  *     common/step.c               the words in SLURM_CPU_BIND_TYPE and SLURM_MEM_BIND_TYPE; the
  *                                 SLURM_STEP_* variables; how Slurm numbers cores
- *     stepd/ending.c              the name of a step's socket, and when slurmstepd answers on it
- *     stepd/rendezvous_stepd.c    SLURM_SRUN_COMM_HOST and SLURM_SRUN_COMM_PORT
+ *     stepd/report_stepd.c        SLURM_SRUN_COMM_HOST
  *     stepd/stepd.c               the order of hooks, and the process they run in (contain_spank)
  *     stepd/task_memory.c         proctrack/linuxproc never signals a process named slurmstepd
- *     rendezvous/host_groups.c    hostlist_t, which is a pointer in some releases only
+ *     report/host_groups.c        hostlist_t, which is a pointer in some releases only
  */
 
 /* In srun: sets *first and *last to the first and the last TCP port that srun may listen on

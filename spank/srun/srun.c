@@ -13,7 +13,7 @@
 #include "profile/profile_read.h"
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
-#include "spank/srun/rendezvous_srun.h"
+#include "spank/srun/report_srun.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
 #include "spank/srun/step_layout.h"
@@ -112,7 +112,7 @@ static int read_profile(struct srun_context *context, const char *option, const 
         known->at_least = profile.open_ended;
         snprintf(known->name, sizeof(known->name), "%s: %s", option, path);
     }
-    if ((!rc || rc == -E2BIG) && !context->rendezvous && !context->profile.rank_count &&
+    if ((!rc || rc == -E2BIG) && !context->profile.rank_count &&
         !nuioa_profile_index(&profile))
         context->profile = profile;
     else
@@ -150,7 +150,7 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
         keep_list(context, source, spelling, path, list);
     if (!rc)
         rc = read_profile(context, spelling, path, list, sizeof(list), &err);
-    if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
+    if (rc == -E2BIG)
         *list = '\0';
     else if (rc < 0) {
         struct nuioa_error text;
@@ -265,9 +265,7 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     }
     if (context->hints_ranks.components > 1 && context->options.mode != NUIOA_OFF)
         step_layout_check_components();
-    rendezvous_srun_prepare(context);
-    if (!context->rendezvous)
-        nuioa_profile_free(&context->profile);
+    report_srun_prepare(context);
     context->warned = true;
 }
 
@@ -292,12 +290,12 @@ void srun_user_init(struct srun_context *context, spank_t spank)
         trace_file_before(&context->trace, context->options.trace, spank);
     if (alone && !nuioa_options_idle(&context->options))
         step_layout_check(spank, context->options.mode != NUIOA_OFF);
-    rendezvous_srun_start(context, spank);
+    report_srun_start(context, spank);
 }
 
 void srun_exit(struct srun_context *context)
 {
-    rendezvous_srun_end(context);
+    report_srun_end(context);
     trace_file_after(&context->trace);
     nuioa_profile_free(&context->profile);
     nuioa_hints_free(&context->hints_ranks.list);

@@ -25,10 +25,10 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv);
 
 /* The hook local_user_init, when the step is known and no task runs yet: warns if the hints file is
  * not for as many ranks as the step has, looks at the file of a trace, and starts the
- * rendezvous. */
+ * collector of the report. */
 void srun_user_init(struct srun_context *context, spank_t spank);
 
-/* The hook exit: ends the rendezvous, says if a trace was not written, and frees what the context
+/* The hook exit: ends the collector of the report, says if a trace was not written, and frees what the context
  * holds, not the struct itself and not context->flags. */
 void srun_exit(struct srun_context *context);
 

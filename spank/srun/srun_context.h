@@ -11,7 +11,7 @@
 #include "spank/common/flags.h"
 #include "spank/srun/trace_file.h"
 
-struct rendezvous_srun;
+struct report_srun;
 
 /* The facts by which the ranks in hints are compared with those of the step. */
 struct hints_ranks {
@@ -32,7 +32,7 @@ struct srun_context {
     struct nuioa_profile profile; /* from the hints file; rank_count is 0 without one */
     struct hints_ranks hints_ranks;
     struct trace_file trace;
-    struct rendezvous_srun *rendezvous; /* owned by rendezvous_srun.c; NULL: there is none */
+    struct report_srun *report; /* owned by report_srun.c; NULL: there is none */
 };
 
 #endif

@@ -6,15 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "output/report.h"
-#include "spank/common/log.h"
 #include "spank/common/slurm_compat.h"
-#include "spank/stepd/faults.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/placement.h"
 #include "spank/stepd/publisher.h"
 #include "spank/stepd/rank_settings.h"
-#include "spank/stepd/rendezvous_stepd.h"
+#include "spank/stepd/report_stepd.h"
 #include "spank/stepd/task_gpus.h"
 #include "util/clock.h"
 
@@ -27,15 +24,6 @@ static void take_plan_warnings(struct stepd_context *c, const struct nuioa_plan 
             nuioa_warn(&c->faults, "%s", plan->warnings.text[i]);
         else
             slurm_info("nuioa: %s", plan->warnings.text[i]);
-}
-
-static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
-{
-    if (!c->options.report && !c->options.explain)
-        return;
-    char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
-    log_text(text ? text : "nuioa: no report: out of memory");
-    free(text);
 }
 
 /* Warns of what the step's GPUs forbid. */
@@ -84,15 +72,13 @@ struct completion {
     bool started; /* the thread runs or has run, and is to be joined */
 };
 
-/* There is no plan: the tasks stay where Slurm put them, and srun does not wait for this node. */
+/* There is no plan: the tasks stay where Slurm put them. */
 static void give_up(struct stepd_context *c, const char *why)
 {
     nuioa_warn(&c->faults, "%s", why);
     c->active = false;
     publisher_close(c);
-    rendezvous_stepd_send_record(c, NULL);
-    rendezvous_stepd_await_answer(c);
-    faults_print(c);
+    report_stepd_tell(c, NULL);
 }
 
 /* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than
@@ -105,47 +91,27 @@ static uint64_t planning_end(const struct stepd_context *c, uint64_t since_us)
     return now_us + (spent_us < all_us ? all_us - spent_us : 0);
 }
 
-/* Makes the plan, carries it out, and writes what the tasks need. `stay` says why none may move, or
- * is NULL. Returns false if there is no plan. */
-static bool place(struct completion *later, const char *stay)
+/* Makes the plan, carries it out, writes what the tasks need, and tells the user. `stay` says why
+ * none may move, or is NULL. */
+static void place(struct completion *later, const char *stay)
 {
     struct stepd_context *c = later->context;
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
-    rendezvous_stepd_receive_hints(c);
     if (placement_make(c, stay, planning_end(c, since_us), &later->placement, &err) < 0) {
         give_up(c, err.text);
-        return false;
+        return;
     }
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);
-    rendezvous_stepd_send_record(c, &later->placement);
-    publisher_tasks(c, &later->placement.plan); /* while srun's answer is on its way */
+    publisher_tasks(c, &later->placement.plan);
     publisher_node(c, &later->placement.plan);
     rank_settings_write(c, &later->placement.plan);
     gpu_table_write(c, &later->placement.request);
-    return true;
-}
-
-/* Waits for srun's answer, if the user is to be told something: without it this node tells him. */
-static void complete(struct completion *later)
-{
-    struct stepd_context *c = later->context;
-    rendezvous_stepd_await_answer(c);
-    faults_print(c);
-    if (!rendezvous_stepd_is_reported(c))
-        print_report(c, &later->placement.plan);
-}
-
-static void *complete_in_thread(void *arg)
-{
-    struct completion *later = arg;
-    complete(later);
-    task_memory_open(later->context->task_memory);
-    return NULL;
+    report_stepd_tell(c, &later->placement);
 }
 
 /* The tasks wait in task_init, where nothing of the user's runs yet. A task that is late, or that
@@ -154,10 +120,8 @@ static void *place_in_thread(void *arg)
 {
     struct completion *later = arg;
     bool told = task_gpus_await(later->context);
-    if (place(later, told ? NULL
-                          : "not all tasks told their GPUs in time: ranks stay where Slurm put "
-                            "them"))
-        complete(later);
+    place(later, told ? NULL
+                      : "not all tasks told their GPUs in time: ranks stay where Slurm put them");
     task_memory_open(later->context->task_memory);
     return NULL;
 }
@@ -165,18 +129,18 @@ static void *place_in_thread(void *arg)
 /* Starts a thread, so that Slurm goes on to set up the tasks meanwhile; the tasks then wait in
  * task_init. The thread blocks all signals,
  * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
- * slurmstepd's memory and ends after them, and a thread would end with it: then there is none.
- * `longest_ms` is how long the thread may wait for tasks, think, and wait for srun. */
-static bool start_thread(struct completion *later, void *(*run)(void *), unsigned longest_ms)
+ * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
+static bool start_thread(struct completion *later)
 {
     struct stepd_context *c = later->context;
     sigset_t all, before;
     if (getpid() != c->pid)
         return false;
-    task_memory_close(c->task_memory, nuioa_clock_ms() + longest_ms + SLACK_MS);
+    /* It waits for the tasks, and thinks. */
+    task_memory_close(c->task_memory, nuioa_clock_ms() + 2 * c->options.deadline_ms + SLACK_MS);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    later->started = !pthread_create(&later->thread, NULL, run, later);
+    later->started = !pthread_create(&later->thread, NULL, place_in_thread, later);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!later->started)
         task_memory_open(c->task_memory);
@@ -205,19 +169,14 @@ void completion_begin(struct stepd_context *c)
         return;
     }
     later->context = c;
-    unsigned timeout_ms = c->options.timeout_ms;
     task_gpus_ask(c);
     bool early = plan_needs_tasks(c);
-    if (early && start_thread(later, place_in_thread, timeout_ms + 2 * c->options.deadline_ms))
+    if (early && start_thread(later))
         return;
-    if (!place(later,
-               early && task_gpus_known(c)
-                   ? "Slurm chooses GPUs by the CPUs of each rank, and there is no thread to "
-                     "wait for it: ranks stay"
-                   : NULL))
-        return;
-    if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread, timeout_ms))
-        complete(later);
+    place(later, early && task_gpus_known(c)
+                     ? "Slurm chooses GPUs by the CPUs of each rank, and there is no thread to "
+                       "wait for it: ranks stay"
+                     : NULL);
 }
 
 void completion_end(struct stepd_context *c)
@@ -225,10 +184,8 @@ void completion_end(struct stepd_context *c)
     struct completion *later = c->completion;
     if (!later)
         return;
-    if (later->started) {
-        rendezvous_stepd_stop_waiting(c);
+    if (later->started)
         pthread_join(later->thread, NULL);
-    }
     placement_free(&later->placement);
     free(later);
     c->completion = NULL;

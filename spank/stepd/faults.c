@@ -1,24 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/stepd/faults.h"
 
-#include "spank/common/log.h"
-#include "spank/stepd/rendezvous_stepd.h"
+#include <stdio.h>
 
-/* What is printed for the user goes to slurmd.log, too. */
-void faults_print(struct stepd_context *c)
+#include "spank/common/log.h"
+
+/* What concerns many nodes is mostly the same on all: so many tell the user. */
+#define NODES_MAX 8
+
+void faults_line(const struct stepd_context *c, char *line, size_t size)
 {
     char host[64];
     const struct nuioa_warnings *faults = &c->faults;
-    unsigned first = rendezvous_stepd_faults_told(c);
-    unsigned further = faults->count + faults->lost - first - 1;
+    unsigned further = faults->count + faults->lost - 1;
     log_host(host, sizeof(host));
-    if (first < faults->count && further)
-        log_line("%s: %s (and %u more in the node's slurmd log)", host, faults->text[first],
+    *line = '\0';
+    if (faults->count && further)
+        snprintf(line, size, "%s: %s (and %u more in the node's slurmd log)", host, faults->text[0],
                  further);
-    else if (first < faults->count)
-        log_line("%s: %s", host, faults->text[first]);
-    for (unsigned i = 0; i < faults->count; i++)
-        if (i != first)
-            slurm_info("nuioa: %s", faults->text[i]);
+    else if (faults->count)
+        snprintf(line, size, "%s: %s", host, faults->text[0]);
+}
+
+void faults_print(struct stepd_context *c)
+{
+    char line[512];
+    faults_line(c, line, sizeof(line));
+    if (*line && c->step.node_id < NODES_MAX)
+        log_line("%s", line);
+    faults_log(c);
+}
+
+void faults_log(struct stepd_context *c)
+{
+    for (unsigned i = 0; i < c->faults.count; i++)
+        slurm_info("nuioa: %s", c->faults.text[i]);
     nuioa_warnings_clear(&c->faults);
 }

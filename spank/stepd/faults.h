@@ -2,12 +2,21 @@
 #ifndef SPANK_STEPD_FAULTS_H
 #define SPANK_STEPD_FAULTS_H
 
+#include <stddef.h>
+
 #include "spank/stepd/stepd_context.h"
 
-/* Writes each fault in context->faults to slurmd.log, once. The user gets a line from srun for
- * those that srun prints (rendezvous_stepd_faults_told); of the others the first is printed here,
- * as a line that begins with the name of this node and says how many more there are. Then the list
- * is empty. */
+/* What went wrong on this node: context->faults. */
+
+/* Writes the line for the user into `line`, an array of `size` bytes: the name of this node, the
+ * first fault, and how many more slurmd.log has; "" if there is none. */
+void faults_line(const struct stepd_context *context, char *line, size_t size);
+
+/* Prints that line, if this is one of the step's first eight nodes, and does what faults_log()
+ * does. */
 void faults_print(struct stepd_context *context);
+
+/* Writes each fault to slurmd.log, and empties the list. */
+void faults_log(struct stepd_context *context);
 
 #endif

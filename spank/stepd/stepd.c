@@ -12,10 +12,9 @@
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
 #include "spank/stepd/completion.h"
-#include "spank/stepd/faults.h"
 #include "spank/stepd/publisher.h"
 #include "spank/stepd/rank_settings.h"
-#include "spank/stepd/rendezvous_stepd.h"
+#include "spank/stepd/report_stepd.h"
 #include "spank/stepd/task_gpus.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"
@@ -130,16 +129,13 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
 {
     c->pid = getpid();
     read_options(c, spank, argc, argv);
-    if (nuioa_options_idle(&c->options)) {
-        rendezvous_stepd_decline(spank, "nuioa is off on it (is its plugstack.conf that of srun's "
-                                        "host?)");
+    if (nuioa_options_idle(&c->options))
         return;
-    }
     if (c->options.mode != NUIOA_OFF)
         rank_settings_unset_outer(spank);
     if (!step_is_launcher(spank)) {
         prepare_step(c, spank);
-        rendezvous_stepd_call(c, spank);
+        report_stepd_begin(c, spank);
     }
 }
 
@@ -170,7 +166,8 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
     unset(spank, NUIOA_VARIABLE_OVERLAP);
     unset(spank, NUIOA_VARIABLE_OUTER);
     unset(spank, NUIOA_VARIABLE_SWITCH);
-    unset(spank, NUIOA_VARIABLE_SRUN);
+    unset(spank, NUIOA_VARIABLE_COLLECTOR);
+    unset(spank, NUIOA_VARIABLE_FORMER);
     c->times.cpu_us = nuioa_cpu_us() - since_us;
 }
 
@@ -201,10 +198,7 @@ void stepd_user_init(struct stepd_context *c, spank_t spank)
         c->times.cpu_us += nuioa_cpu_us() - since_us;
         return;
     }
-    /* The record says that there is no plan, so that srun need not wait for one. */
-    rendezvous_stepd_send_record(c, NULL);
-    rendezvous_stepd_await_answer(c);
-    faults_print(c);
+    report_stepd_tell(c, NULL);
 }
 
 /* --- task_post_fork: all tasks exist, none runs ----------------------------------------------- */
@@ -221,6 +215,11 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
     if (++c->forked.count < c->step.task_count)
         return;
     completion_begin(c);
+}
+
+void stepd_task_exit(struct stepd_context *c)
+{
+    report_stepd_task_exit(c);
 }
 
 void stepd_exit(struct stepd_context *c)
@@ -241,7 +240,7 @@ void stepd_exit(struct stepd_context *c)
     c->active = false;
     task_gpus_free(c);
     publisher_close(c);
-    rendezvous_stepd_end(c);
+    report_stepd_end(c);
     step_free(&c->step);
     nuioa_hints_free(&c->hints);
     nuioa_node_free(&c->node);

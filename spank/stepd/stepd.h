@@ -12,21 +12,25 @@
  * line of slurmd.log, and the job runs as Slurm made it. */
 
 /* The hook init_post_opt, before PMIx starts and before the job's stderr is connected: reads
- * options, step and node into *context, and calls srun. Removes from the ranks' environment what
+ * options, step and node into *context, and starts
+ * the children that work as the user. Removes from the ranks' environment what
  * srun has put there for the nodes, and what an outer step was told. argv[argc] are the plugin's
  * arguments in plugstack.conf. The caller has set *context to zeros, except `flags`. */
 void stepd_init_post_opt(struct stepd_context *context, spank_t spank, int argc, char **argv);
 
 /* The hook user_init, when the job's stderr is connected and no task is forked: opens the
  * connection to PMIx, and removes the order of ranks that nuioa layout has given to srun. If this
- * node will have no plan, it tells srun so and prints why. */
+ * node will have no plan, it tells the user why. */
 void stepd_user_init(struct stepd_context *context, spank_t spank);
 
 /* The hook task_post_fork, called for each task after it is forked and before any task runs: with
  * the last one it makes the plan, binds the tasks and writes their variables into the task memory.
- * A thread may then wait for srun's answer and finish the work; where only the tasks know which
- * GPUs they have, it makes the plan when they have told. */
+ * Where only the tasks know which GPUs they have, a thread does that when they have told. */
 void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
+
+/* The hook task_exit, called for each task that has ended: with the last one it lets the report of
+ * this node be finished, for at most half a second. */
+void stepd_task_exit(struct stepd_context *context);
 
 /* The hook exit, when all tasks have ended: ends the thread, logs the times spent in the hooks and
  * frees what the context holds, not the struct itself and not context->flags. */

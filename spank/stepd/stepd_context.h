@@ -16,7 +16,7 @@
 
 struct completion;
 struct nuioa_publisher;
-struct rendezvous_stepd;
+struct report_stepd;
 
 /* The time that the hooks of slurmstepd take. */
 struct hook_times {
@@ -69,7 +69,7 @@ struct stepd_context {
 
     /* Each is of the file with its name; NULL: none. */
     struct nuioa_publisher *publisher;
-    struct rendezvous_stepd *rendezvous;
+    struct report_stepd *report;
     struct completion *completion;
 };
 

@@ -13,7 +13,6 @@
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/gpu_access.h"
 #include "spank/stepd/gpu_share.h"
-#include "spank/stepd/rendezvous_stepd.h"
 #include "util/clock.h"
 #include "util/subprocess.h"
 
@@ -238,8 +237,7 @@ static void take_back_shared(struct stepd_context *c)
 /* Waits as task_gpus_await() says. */
 static bool await(const struct stepd_context *c)
 {
-    unsigned limit_ms = c->options.deadline_ms, spare_ms = rendezvous_stepd_spare_ms(c);
-    int64_t until_ms = nuioa_clock_ms() + (spare_ms < limit_ms ? spare_ms : limit_ms);
+    int64_t until_ms = nuioa_clock_ms() + c->options.deadline_ms;
     for (;;) {
         uint32_t seen = task_memory_told(c->task_memory);
         if (all_told(c))

@@ -49,7 +49,7 @@ uint32_t task_gpus_shared(const struct stepd_context *context);
 uint32_t task_gpus_by_rank(const struct stepd_context *context);
 
 /* When the tasks run: waits until each has told its GPUs (spank/task/own_gpus.h), for at most
- * deadline_ms, or rendezvous_stepd_spare_ms() if that is less, and writes to context->gpus those
+ * deadline_ms, and writes to context->gpus those
  * that were open. Of what a task sees, it has what is its own (spank/stepd/gpu_share.h), or else
  * the GPU that gpus=local-rank means; else it is shared. It does not wait any longer when a task
  * has ended. Returns true if all tasks have told and live. Then none of them has called exec, if

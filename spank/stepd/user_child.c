@@ -2,6 +2,9 @@
 #include "spank/stepd/user_child.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -30,10 +33,12 @@ struct errand {
 static void run(int fd, void *arg)
 {
     const struct errand *errand = arg;
+    const struct itimerval never = { .it_value = { 0, 0 } };
     if (nuioa_become_user(errand->user) < 0)
         return;
     errand->work(fd, errand->arg);
     close(fd);
+    setitimer(ITIMER_REAL, &never, NULL);
     for (;;)
         pause();
 }
@@ -42,8 +47,11 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
                      nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms)
 {
     struct errand errand = { user, work, arg };
-    child->started_ms = nuioa_clock_ms();
-    return nuioa_subprocess_start(&child->process, run, &errand, keep, life_ms);
+    *child = (struct user_child){ NUIOA_SUBPROCESS_NONE, -1, nuioa_clock_ms() };
+    int rc = nuioa_subprocess_start(&child->process, run, &errand, keep, life_ms);
+    if (!rc)
+        child->pidfd = (int)syscall(SYS_pidfd_open, child->process.pid, 0);
+    return rc;
 }
 
 int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
@@ -54,7 +62,16 @@ int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void
                                  length);
 }
 
+void user_child_kill(const struct user_child *child)
+{
+    if (child->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+}
+
 void user_child_end(struct user_child *child)
 {
+    if (child->pidfd >= 0)
+        close(child->pidfd);
+    child->pidfd = -1;
     nuioa_subprocess_end_soon(&child->process);
 }

@@ -18,13 +18,14 @@
 
 struct user_child {
     struct nuioa_subprocess process;
+    int pidfd;          /* -1: none; it holds in any PID namespace */
     int64_t started_ms; /* by nuioa_clock_ms() */
 };
 
 /* The value without a child. */
 #define USER_CHILD_NONE \
     { \
-        NUIOA_SUBPROCESS_NONE, 0 \
+        NUIOA_SUBPROCESS_NONE, -1, 0 \
     }
 
 /* Fills *user with the job's user, and his groups as Slurm has them, which Slurm owns. Returns 0;
@@ -44,6 +45,9 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
  * anything. */
 int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
                     size_t *length);
+
+/* In any later hook: kills the child, which is not waited for. Linux before 5.3 cannot do that. */
+void user_child_kill(const struct user_child *child);
 
 /* In slurmstepd itself: kills the child, closes the pipe, and takes its status, for which it waits
  * 20 ms at most: a child that hangs in the kernel is left behind. Without a child it does nothing. */

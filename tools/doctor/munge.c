@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Checks MUNGE if Slurm or the plugin uses it. */
+/* Checks MUNGE if Slurm uses it. */
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #ifdef HAVE_MUNGE
 
-#include "spank/rendezvous/libmunge.h"
+#include "spank/report/libmunge.h"
 
 static void encode_and_decode(int fd, void *arg)
 {
@@ -89,8 +89,7 @@ void doctor_check_munge(struct doctor *d)
 {
     char said[256], path[128], site[128];
     struct nuioa_error err;
-    if (!doctor_is_live(d) || !*d->slurm.path ||
-        (!slurm_uses_it(d) && d->options.auth != NUIOA_AUTH_MUNGE))
+    if (!doctor_is_live(d) || !*d->slurm.path || !slurm_uses_it(d))
         return;
     const struct libmunge *munge = libmunge_open(&err);
     if (!munge) {

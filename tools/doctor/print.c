@@ -12,7 +12,6 @@
 #include "tools/doctor/print.h"
 #include "tools/tool.h"
 #include "output/text_table.h"
-#include "util/build.h"
 
 const char *doctor_severity_name(enum doctor_severity severity)
 {
@@ -74,7 +73,7 @@ static void print_node(const struct doctor *d)
                d->node.numa_count == 1 ? "" : "s", ports, ports == 1 ? "" : "s");
     if (*d->slurm.path)
         printf("; %s", d->slurm.path);
-    printf("\nnuioa %s\n", NUIOA_BUILD);
+    printf("\nnuioa %s\n", VERSION);
     if (*d->pmix)
         printf("PMIx: %s\n", d->pmix);
 }

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spank/report/absent.h"
+#include "spank/report/credential.h"
+#include "spank/report/listener.h"
+#include "spank/report/summary.h"
+#include "util/clock.h"
+#include "util/descriptors.h"
+
+/* How long srun waits for the child, which waits so long for records that are on their way when the
+ * step is over. */
+#define END_MS 1000
+#define LAST_MS 300
+/* With no descriptor left, no connection is accepted for so long. */
+#define PAUSE_MS 50
+
+#define CONSEQUENCE "each node prints its own report (what to do: nuioa-spank(8), DIAGNOSTICS)"
+
+struct stranger {
+    int fd;
+    int64_t since_ms;
+    size_t length; /* of what has come */
+    char *bytes;   /* [WIRE_SEALED_MAX] */
+};
+
+struct collection {
+    struct collector_config config;
+    int listener, control; /* -1: closed, or the step is over */
+    int64_t pause_ms;      /* no connection is accepted before; 0: now */
+    uint32_t stranger_count, refused;
+    struct stranger strangers[COLLECTOR_STRANGERS_MAX]; /* the oldest first */
+    uint32_t record_count;
+    bool *seen; /* [config.node_count] */
+    struct summary *summary;
+    struct absent absent;
+    struct nuioa_error trouble; /* why records are missing; "": not known */
+};
+
+static void close_port(struct collection *c)
+{
+    if (c->listener < 0)
+        return;
+    shutdown(c->listener, SHUT_RDWR);
+    close(c->listener);
+    c->listener = -1;
+}
+
+static void drop(struct collection *c, uint32_t i)
+{
+    close(c->strangers[i].fd);
+    free(c->strangers[i].bytes);
+    c->stranger_count--;
+    memmove(&c->strangers[i], &c->strangers[i + 1],
+            (c->stranger_count - i) * sizeof(*c->strangers));
+}
+
+static void refuse(struct collection *c, uint32_t i)
+{
+    drop(c, i);
+    if (++c->refused < COLLECTOR_REFUSED_MAX)
+        return;
+    nuioa_fail(&c->trouble, -ECONNREFUSED, "%d strangers called srun's port, so it is closed",
+               COLLECTOR_REFUSED_MAX);
+    close_port(c);
+}
+
+/* --- records --- */
+
+/* Sets what is known of the step with the first record. */
+static bool begin_step(struct collection *c, const struct wire_seal *seal)
+{
+    if (!c->config.node_count)
+        c->config.node_count = seal->node_count;
+    if (c->config.job_id == UINT32_MAX)
+        c->config.job_id = seal->job_id;
+    if (!c->seen)
+        c->seen = calloc(c->config.node_count, sizeof(*c->seen));
+    return c->seen;
+}
+
+/* Returns true if the seal is for this step, and of a node that has sent nothing so far. */
+static bool is_for_us(struct collection *c, const struct wire_seal *seal)
+{
+    if (strncmp(seal->purpose, WIRE_PURPOSE, sizeof(seal->purpose)) != 0 ||
+        seal->version != WIRE_VERSION || seal->step_id != c->config.step_id ||
+        seal->node_count > WIRE_NODES_MAX || seal->node >= seal->node_count)
+        return false;
+    if ((c->config.job_id != UINT32_MAX && seal->job_id != c->config.job_id) ||
+        (c->config.node_count && seal->node_count != c->config.node_count))
+        return false;
+    return begin_step(c, seal) && !c->seen[seal->node];
+}
+
+/* Tells a node that srun has its record. Returns false if it has gone, and prints its own. */
+static bool answer(int fd)
+{
+    char taken = WIRE_TAKEN, byte;
+    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && errno == EAGAIN && send(fd, &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+/* Merges the content of a credential. Returns false if it is refused. */
+static bool take_record(struct collection *c, int fd, const char *bytes, size_t length)
+{
+    struct wire_seal seal;
+    struct record record;
+    if (length < sizeof(seal))
+        return false;
+    memcpy(&seal, bytes, sizeof(seal));
+    if (record_read(bytes + sizeof(seal), length - sizeof(seal), &record) < 0 ||
+        !is_for_us(c, &seal))
+        return false;
+    if (!answer(fd))
+        return true;
+    c->seen[seal.node] = true;
+    c->record_count++;
+    absent_answered(&c->absent, record.head->host);
+    summary_add(c->summary, seal.node, &record);
+    return true;
+}
+
+/* Opens what stranger `i` has sent, which is whole. While munged does not answer, no other node
+ * is: if it fails, all print their own reports. */
+static void open_record(struct collection *c, uint32_t i)
+{
+    void *bytes;
+    size_t length;
+    uid_t uid;
+    struct nuioa_error err;
+    int rc = credential_decode(c->config.socket, c->strangers[i].bytes, &uid, &bytes, &length, &err);
+    if (rc == -EIO || rc == -ENOMEM) {
+        c->trouble = err;
+        close_port(c);
+    }
+    bool taken = !rc && uid == geteuid() && take_record(c, c->strangers[i].fd, bytes, length);
+    free(bytes);
+    if (taken || c->listener < 0)
+        drop(c, i);
+    else
+        refuse(c, i);
+}
+
+/* --- connections --- */
+
+/* Reads what a stranger has sent. Returns true if it is gone from the list. */
+static bool receive(struct collection *c, uint32_t i)
+{
+    struct stranger *s = &c->strangers[i];
+    ssize_t got =
+        recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    bool whole = got > 0 && memchr(s->bytes + s->length, '\0', (size_t)got);
+    s->length += got > 0 ? (size_t)got : 0;
+    if (whole)
+        open_record(c, i);
+    else if (got <= 0 || s->length == WIRE_SEALED_MAX)
+        refuse(c, i);
+    return whole || got <= 0 || s->length == WIRE_SEALED_MAX;
+}
+
+static void accept_one(struct collection *c)
+{
+    int fd = listener_accept(c->listener);
+    char *bytes = fd < 0 ? NULL : malloc(WIRE_SEALED_MAX);
+    if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR)
+        c->pause_ms = nuioa_clock_ms() + PAUSE_MS; /* out of descriptors */
+    if (!bytes) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    if (c->stranger_count == COLLECTOR_STRANGERS_MAX)
+        refuse(c, 0);
+    c->strangers[c->stranger_count++] = (struct stranger){ fd, nuioa_clock_ms(), 0, bytes };
+    receive(c, c->stranger_count - 1);
+}
+
+static void refuse_late(struct collection *c)
+{
+    int64_t before = nuioa_clock_ms() - COLLECTOR_STRANGER_MS;
+    while (c->stranger_count && c->strangers[0].since_ms <= before)
+        refuse(c, 0);
+    if (nuioa_clock_ms() >= c->pause_ms)
+        c->pause_ms = 0;
+}
+
+/* Returns true if something came within `wait_ms`. */
+static bool serve(struct collection *c, int wait_ms)
+{
+    struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
+        { .fd = c->control, .events = POLLIN },
+        { .fd = c->pause_ms ? -1 : c->listener, .events = POLLIN },
+    };
+    uint32_t count = c->stranger_count;
+    for (uint32_t i = 0; i < count; i++)
+        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
+    int ready = poll(fds, 2 + count, wait_ms);
+    if (ready > 0 && fds[0].revents)
+        c->control = -1; /* the step is over */
+    /* From the newest on: a stranger that goes moves only those behind it. */
+    for (uint32_t i = count; ready > 0 && i-- > 0;)
+        if (fds[2 + i].revents && i < c->stranger_count && c->strangers[i].fd == fds[2 + i].fd)
+            receive(c, i);
+    if (ready > 0 && fds[1].revents && c->listener >= 0)
+        accept_one(c);
+    refuse_late(c);
+    return ready > 0;
+}
+
+static bool is_complete(const struct collection *c)
+{
+    return c->config.node_count && c->record_count == c->config.node_count;
+}
+
+static void collect(struct collection *c)
+{
+    while (c->control >= 0 && c->listener >= 0 && !is_complete(c))
+        serve(c, c->pause_ms ? PAUSE_MS : c->stranger_count ? COLLECTOR_STRANGER_MS : -1);
+    int64_t until_ms = nuioa_clock_ms() + LAST_MS;
+    while (c->listener >= 0 && !is_complete(c) && nuioa_clock_ms() < until_ms &&
+           (serve(c, c->stranger_count ? LAST_MS : 0) || c->stranger_count))
+        ;
+    close_port(c);
+}
+
+/* --- the report --- */
+
+/* Nodes send nothing, too, where Slurm could not start the step there, for instance for a wrong
+ * binding: it prints why, but tells no plugin of srun's. */
+static void explain_missing(struct collection *c)
+{
+    char names[64], text[500];
+    absent_names(&c->absent, names, sizeof(names));
+    if (*c->trouble.text)
+        snprintf(text, sizeof(text), "report: %s: " CONSEQUENCE, c->trouble.text);
+    else
+        snprintf(text, sizeof(text),
+                 "report: no record from %s; unless Slurm or a node says why, install nuioa there, "
+                 "with its line in plugstack.conf; where it is installed, slurmd.log says why",
+                 *names ? names : c->record_count ? "some nodes" : "any node of the step");
+    c->config.say(text);
+}
+
+static void say_warning(void *arg, const char *line)
+{
+    const struct collection *c = arg;
+    c->config.say(line);
+}
+
+static void print(struct collection *c)
+{
+    if (!is_complete(c))
+        explain_missing(c);
+    if (!c->record_count)
+        return;
+    summary_warnings(c->summary, say_warning, c);
+    char *text = summary_text(c->summary, c->config.explain);
+    c->config.print(text ? text : "nuioa: no report: out of memory\n");
+    free(text);
+}
+
+/* --- the child --- */
+
+/* Descriptors of srun must not stay open here: other processes wait for their end. It ignores ^C
+ * from the terminal, because srun decides what that means. */
+static void leave_srun(struct collection *c)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    int low = c->listener < c->control ? c->listener : c->control;
+    int high = c->listener < c->control ? c->control : c->listener;
+    nuioa_close_descriptors(3, (unsigned)low - 1);
+    nuioa_close_descriptors((unsigned)low + 1, (unsigned)high - 1);
+    nuioa_close_descriptors((unsigned)high + 1, UINT_MAX);
+}
+
+static _Noreturn void run(int listener, int control, const struct collector_config *config,
+                          pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct collection *c = calloc(1, sizeof(*c));
+    if (!c || getppid() != parent)
+        _exit(1);
+    c->config = *config;
+    c->listener = listener;
+    c->control = control;
+    leave_srun(c);
+    c->summary = summary_new();
+    absent_begin(&c->absent, config->node_count, config->nodes);
+    collect(c);
+    print(c);
+    _exit(0);
+}
+
+/* --- srun --- */
+
+int collector_start(struct collector *collector, int listener,
+                    const struct collector_config *config)
+{
+    int ends[2];
+    *collector = (struct collector)COLLECTOR_NONE;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        run(listener, ends[0], config, parent);
+    }
+    int rc = pid < 0 ? -errno : 0;
+    close(ends[0]);
+    if (rc < 0)
+        close(ends[1]);
+    else
+        *collector = (struct collector){ pid, ends[1] };
+    return rc;
+}
+
+/* The child is killed only while waitpid() still knows it: if other code has reaped it, its process
+ * id may belong to another process. */
+int collector_end(struct collector *collector)
+{
+    struct timespec nap = { .tv_nsec = 1000000 };
+    int64_t until_ms = nuioa_clock_ms() + END_MS;
+    pid_t pid = collector->pid, got;
+    if (pid <= 0)
+        return 0;
+    close(collector->control);
+    *collector = (struct collector)COLLECTOR_NONE;
+    while (!(got = waitpid(pid, NULL, WNOHANG)) && nuioa_clock_ms() < until_ms)
+        nanosleep(&nap, NULL);
+    if (got)
+        return 0;
+    kill(pid, SIGKILL);
+    for (int i = 0; i < 100 && !waitpid(pid, NULL, WNOHANG); i++)
+        nanosleep(&nap, NULL);
+    return -ETIMEDOUT;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_REPORT_COLLECTOR_H
+#define SPANK_REPORT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* srun's side of a report (wire.h): a child of srun that owns the port, opens and merges the nodes'
+ * records, and prints. srun itself has no descriptor, no thread and no memory for it, and what is
+ * wrong with a record, or with munged, concerns that child alone. */
+
+/* Strangers are connections whose record has not come whole: their number, and the time of each.
+ * At the limit a new one replaces the oldest one. The port closes after so many were refused. */
+#define COLLECTOR_STRANGERS_MAX 64
+#define COLLECTOR_STRANGER_MS 1000
+#define COLLECTOR_REFUSED_MAX 100
+
+/* What the child is for. The texts and functions must stay valid until collector_start() returns;
+ * the child has copies. */
+struct collector_config {
+    const char *socket;  /* the path of munged's socket, "" for the default one */
+    uint32_t job_id;     /* UINT32_MAX: that of the first record */
+    uint32_t step_id;
+    uint32_t node_count; /* of the step; 0: as the first record says */
+    const char *nodes;   /* the list of nodes that the step may have; NULL: not known */
+    bool explain;        /* print the nodes' texts for `explain` too */
+    void (*say)(const char *line);   /* prints a line for the user, without a newline */
+    void (*print)(const char *text); /* prints a text of many lines */
+};
+
+struct collector {
+    pid_t pid;   /* 0: there is none */
+    int control; /* closing it tells the child that the step is over; -1: none */
+};
+
+/* The value without a child. */
+#define COLLECTOR_NONE \
+    { \
+        0, -1 \
+    }
+
+/* Forks the child, which takes records from the descriptor `listener` (listener.h) of the process's
+ * own user. It shuts the listener down when it needs no more connections, for all processes that
+ * have a copy of it. It prints when all records are there, or when the step is over; then it ends.
+ * It also ends when the calling thread does. Returns 0 and *collector, which collector_end() ends;
+ * or -errno. The caller closes its own copy of `listener`. */
+int collector_start(struct collector *collector, int listener,
+                    const struct collector_config *config);
+
+/* When the step is over: waits until the child has printed, for a second at most, and ends it.
+ * Returns 0, also without a child; or -ETIMEDOUT: the child waited for munged, and was killed. */
+int collector_end(struct collector *collector);
+
+#endif

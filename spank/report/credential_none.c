@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/credential.h"
+
+#include <errno.h>
+
+/* The functions of credential.h in a build without MUNGE: all fail, and say so. */
+
+static int refuse(struct nuioa_error *err)
+{
+    return nuioa_fail(
+        err, -EIO,
+        "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev)");
+}
+
+int credential_ready(struct nuioa_error *err)
+{
+    return refuse(err);
+}
+
+int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
+                    char **credential, struct nuioa_error *err)
+{
+    (void)socket, (void)reader, (void)bytes, (void)length;
+    *credential = NULL;
+    return refuse(err);
+}
+
+int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
+                      size_t *length, struct nuioa_error *err)
+{
+    (void)socket, (void)credential;
+    *uid = (uid_t)-1;
+    *bytes = NULL;
+    *length = 0;
+    return refuse(err);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/host_groups.h"
+
+#include <slurm/slurm.h>
+#include <string.h>
+
+#include "util/error.h"
+
+/* hostlist_t is a pointer in some releases of Slurm and a struct in others, whose functions take a
+ * pointer to it. void * converts to both. */
+
+void host_groups_add(struct host_groups *groups, const char *host, const char *text)
+{
+    uint32_t i = 0;
+    while (i < groups->count && strcmp(groups->texts[i].text, text))
+        i++;
+    if (i == HOST_GROUPS_MAX) {
+        groups->omitted++;
+        return;
+    }
+    struct host_group *t = &groups->texts[i];
+    if (i == groups->count) {
+        nuioa_copy(t->text, sizeof(t->text), text);
+        t->hosts = slurm_hostlist_create(NULL);
+        t->count = 0;
+        groups->count++;
+    }
+    t->count++;
+    if (t->hosts)
+        slurm_hostlist_push_host(t->hosts, host);
+}
+
+const char *host_groups_names(const struct host_group *group, char *names, uint32_t size)
+{
+    memset(names, 0, size);
+    if (!group->hosts)
+        nuioa_copy(names, size, "?");
+    else if (slurm_hostlist_ranged_string(group->hosts, size, names) < 0) {
+        size_t end = strnlen(names, size - 3);
+        memcpy(names + end, "..", 3);
+    }
+    return names;
+}
+
+void host_groups_free(struct host_groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->texts[i].hosts)
+            slurm_hostlist_destroy(groups->texts[i].hosts);
+    *groups = (struct host_groups){ 0 };
+}

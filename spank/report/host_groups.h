@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_REPORT_HOST_GROUPS_H
+#define SPANK_REPORT_HOST_GROUPS_H
+
+#include <stdint.h>
+
+/* Groups of hosts with the same text, for messages such as "node[1-3]: text". */
+
+/* The largest number of groups, which is that of different texts. */
+#define HOST_GROUPS_MAX 24
+
+struct host_group {
+    char text[256];
+    uint32_t count; /* number of hosts */
+    void *hosts;    /* a hostlist of libslurm; NULL without memory */
+};
+
+/* A struct of zeros is empty. */
+struct host_groups {
+    uint32_t count;   /* number of groups */
+    uint32_t omitted; /* number of calls of host_groups_add() that found no room */
+    struct host_group texts[HOST_GROUPS_MAX];
+};
+
+/* Adds `host` to the group whose text is `text`, which is made if there is none. It copies both.
+ * Callers add hosts in the order of nodes. If there are HOST_GROUPS_MAX groups with other texts, it
+ * only adds 1 to `omitted`. */
+void host_groups_add(struct host_groups *groups, const char *host, const char *text);
+
+/* Frees what the groups own, and makes *groups empty. The struct itself belongs to the caller. */
+void host_groups_free(struct host_groups *groups);
+
+/* Writes the hosts of a group, such as "node[1-3]", into `names`, an array of `size` bytes, at
+ * least 4. A longer list is cut and ends with "..". It writes "?" if there was no memory for the
+ * hosts. Returns `names`. */
+const char *host_groups_names(const struct host_group *group, char *names, uint32_t size);
+
+#endif

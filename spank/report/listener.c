@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Binds and listens. The queue of connections is as long as the kernel allows (net.core.somaxconn),
+ * because many nodes may connect at once. A node that finds the queue full tries again after a
+ * second. */
+static int bind_to(int fd, int family, uint16_t port)
+{
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
+    int rc = family == AF_INET6 ? bind(fd, (struct sockaddr *)&six, sizeof(six))
+                                : bind(fd, (struct sockaddr *)&four, sizeof(four));
+    return rc < 0 || listen(fd, INT_MAX) < 0 ? -errno : 0;
+}
+
+/* The search begins at a random port, so that the listeners of one user rarely try the same
+ * ports. */
+static uint16_t random_port(uint16_t first, uint16_t last)
+{
+    uint16_t random = 0;
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        random = 0;
+    return (uint16_t)(first + random % (last - first + 1));
+}
+
+static int bind_in_range(int fd, int family, uint16_t first, uint16_t last)
+{
+    int rc = -EADDRINUSE;
+    uint16_t port = random_port(first, last);
+    for (int tries = last - first + 1; tries && rc == -EADDRINUSE; tries--) {
+        rc = bind_to(fd, family, port);
+        port = port == last ? first : (uint16_t)(port + 1);
+    }
+    return rc;
+}
+
+/* For a second the kernel keeps a connection to itself until its first bytes have come. A node that
+ * is still making its credential, or a stranger who says nothing, takes no place among the accepted
+ * ones. */
+static int open_family(int family, uint16_t first, uint16_t last)
+{
+    int off = 0, second = 1, fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &second, sizeof(second));
+    int rc = bind_in_range(fd, family, first, last < first ? first : last);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+int listener_open(uint16_t first, uint16_t last, uint16_t *port)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof(address);
+    int fd = open_family(AF_INET6, first, last);
+    if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
+        fd = open_family(AF_INET, first, last);
+    if (fd < 0)
+        return fd;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+        int rc = -errno;
+        close(fd);
+        return rc;
+    }
+    /* The call of getsockname has filled it.
+     * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+    *port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                                : ((struct sockaddr_in *)&address)->sin_port);
+    return fd;
+}
+
+int listener_accept(int listener)
+{
+    int on = 1, fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return fd;
+}
+
+static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = port;
+        return sizeof(*four);
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = port;
+        return sizeof(*six);
+    }
+    return -EINVAL;
+}
+
+int listener_connect(const char *text, uint16_t port)
+{
+    struct sockaddr_storage address;
+    int length = make_address(text, htons(port), &address), on = 1;
+    if (length < 0)
+        return length;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS)
+        return fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/record.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report_lines.h"
+#include "topology/nic_guess.h"
+
+/* --- writing --- */
+
+static void put_text(char *to, size_t size, const char *text)
+{
+    nuioa_copy(to, size, text);
+    for (char *c = to; *c; c++)
+        if (!isprint((unsigned char)*c))
+            *c = '?';
+}
+
+/* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
+static void put_gpus(const struct nuioa_node *node, char *text, size_t size)
+{
+    const struct nuioa_gpu *gpus = node->gpus;
+    size_t used = 0;
+    for (uint32_t i = 0, next; i < node->gpu_count && used < size; i = next) {
+        char number[16] = "", model[16] = "";
+        for (next = i + 1; next < node->gpu_count && gpus[next].vendor == gpus[i].vendor &&
+                           gpus[next].model == gpus[i].model;)
+            next++;
+        if (next - i < node->gpu_count)
+            snprintf(number, sizeof(number), "%s%u ", i ? ", " : "", next - i);
+        if (gpus[i].model)
+            snprintf(model, sizeof(model), " %04x:%04x", gpus[i].model >> 16,
+                     gpus[i].model & 0xffff);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s", number,
+                                 nuioa_gpu_vendor_name(gpus[i].vendor), model);
+    }
+}
+
+/* Writes beside which GPUs each of nics[count] is, of NICs that are not virtual. */
+static void put_rails(const struct nuioa_node *node, struct wire_nic *nics, uint32_t count)
+{
+    bool *real = node->gpu_count ? calloc(node->nic_count, sizeof(*real)) : NULL;
+    hwloc_bitmap_t beside = real ? hwloc_bitmap_alloc() : NULL;
+    for (uint32_t i = 0; beside && i < node->nic_count; i++)
+        real[i] = !node->nics[i].is_virtual;
+    for (uint32_t i = 0, to = 0; beside && to < count; i++) {
+        if (!real[i])
+            continue;
+        hwloc_bitmap_zero(beside);
+        for (uint32_t g = 0; g < node->gpu_count; g++)
+            if (nuioa_nic_is_beside(node, real, g, i))
+                hwloc_bitmap_set(beside, g);
+        nuioa_report_set(beside, nics[to].gpus, sizeof(nics[to].gpus));
+        to++;
+    }
+    hwloc_bitmap_free(beside);
+    free(real);
+}
+
+/* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
+static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->nic_count && count < WIRE_NICS_MAX; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        if (nic->is_virtual)
+            continue;
+        struct wire_nic *to = &nics[count++];
+        nuioa_nic_label(nic, to->label, sizeof(to->label));
+        if (nic->numas)
+            nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
+        to->state = (uint32_t)nic->state;
+        to->kind = (uint32_t)nic->kind;
+        to->rate_mbps = nic->rate_mbps;
+        to->usable = nic->usable;
+        to->role = (uint32_t)nic->role;
+        to->role_source = (uint32_t)nic->role_source;
+        put_text(to->fabric, sizeof(to->fabric), nic->fabric);
+    }
+    put_rails(node, nics, count);
+    return count;
+}
+
+static uint32_t less(size_t a, size_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+static void put_row(const struct nuioa_report_line *line, struct wire_row *row)
+{
+    put_text(row->ranks, sizeof(row->ranks), line->ranks);
+    put_text(row->cpus, sizeof(row->cpus), line->cpus);
+    put_text(row->numas, sizeof(row->numas), line->numas);
+    put_text(row->memory, sizeof(row->memory), line->memory);
+    put_text(row->nic, sizeof(row->nic), line->nic);
+    put_text(row->gpus, sizeof(row->gpus), line->gpus);
+    put_text(row->path, sizeof(row->path), line->path);
+    row->count = line->count;
+    row->level = line->level;
+    row->leads = line->leads;
+    row->weight = line->weight;
+}
+
+static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
+{
+    struct nuioa_report_lines lines;
+    nuioa_report_lines_make(&lines, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
+    uint32_t count = less(lines.count, WIRE_ROWS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        put_row(&lines.line[i], &rows[i]);
+    nuioa_report_lines_free(&lines);
+    return count;
+}
+
+static void put_head(const struct record_source *s, struct wire_record *head)
+{
+    const struct nuioa_plan *plan = s->plan;
+    const struct nuioa_report_totals totals = nuioa_report_totals(plan, s->node);
+    const struct nuioa_distance *distance = &s->node->distance;
+    head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
+    head->profile_ranks = s->profile_ranks;
+    head->sent = s->sent;
+    head->sent_off = s->sent_off;
+    head->task_count = plan->task_count;
+    head->moved_count = (uint32_t)totals.moved;
+    head->numa_count = s->node->numa_count;
+    head->core_count = s->node->core_count;
+    head->gpu_count = less(s->node->gpu_count, WIRE_GPUS_MAX);
+    head->policy = (uint32_t)plan->policy;
+    head->planned = plan->planned;
+    head->advice = plan->advice;
+    head->cost_before = totals.before;
+    head->cost_after = totals.after;
+    head->bound = totals.bound;
+    put_text(head->host, sizeof(head->host), s->node->host);
+    put_text(head->reason, sizeof(head->reason), plan->reason);
+    put_text(head->distances, sizeof(head->distances),
+             nuioa_distance_source_name(distance->source));
+    put_gpus(s->node, head->gpus, sizeof(head->gpus));
+}
+
+void *record_make(const struct record_source *s, size_t *length)
+{
+    size_t text = s->text ? strlen(s->text) + 1 : 0;
+    uint32_t warnings = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
+    text = text <= WIRE_TEXT_MAX ? text : 0;
+    struct wire_record *head = calloc(
+        1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
+               less(s->plan->task_count, WIRE_ROWS_MAX) * sizeof(struct wire_row) +
+               (size_t)warnings * 256 + text);
+    if (!head)
+        return NULL;
+    put_head(s, head);
+    char *to = (char *)(head + 1);
+    head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
+    to += head->nic_count * sizeof(struct wire_nic);
+    head->row_count = put_rows(s, (struct wire_row *)(void *)to);
+    to += head->row_count * sizeof(struct wire_row);
+    head->warning_count = warnings;
+    for (uint32_t i = 0; i < warnings; i++, to += 256)
+        put_text(to, 256, s->warnings->text[i]);
+    head->text_length = (uint32_t)text;
+    if (text)
+        memcpy(to, s->text, text);
+    *length = (size_t)(to - (char *)head) + text;
+    return head;
+}
+
+/* --- reading --- */
+
+static bool is_text(const char *text, size_t size, bool lines)
+{
+    size_t length = strnlen(text, size);
+    for (size_t i = 0; i < length; i++)
+        if (!isprint((unsigned char)text[i]) && !(lines && text[i] == '\n'))
+            return false;
+    return length < size;
+}
+
+static bool are_in_limits(const struct wire_record *h)
+{
+    return h->nic_count <= WIRE_NICS_MAX && h->row_count <= WIRE_ROWS_MAX &&
+           h->warning_count <= WIRE_WARNINGS_MAX && h->text_length <= WIRE_TEXT_MAX &&
+           h->task_count <= WIRE_TASKS_MAX && h->moved_count <= h->task_count &&
+           h->numa_count <= WIRE_NUMAS_MAX && h->core_count <= WIRE_CORES_MAX &&
+           h->gpu_count <= WIRE_GPUS_MAX && h->policy <= NUIOA_POLICY_LATENCY;
+}
+
+/* Checks the numbers that a report adds up and prints: those of costs must be finite, those of NICs
+ * have names. */
+static bool are_numbers(const struct record *r)
+{
+    const struct wire_record *h = r->head;
+    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound) &&
+                isfinite(h->sent) && isfinite(h->sent_off) && h->sent_off >= 0 &&
+                h->sent >= h->sent_off;
+    for (uint32_t i = 0; i < h->row_count; i++)
+        good = good && isfinite(r->rows[i].weight);
+    for (uint32_t i = 0; i < h->nic_count; i++)
+        good = good && r->nics[i].kind < NUIOA_NIC_KINDS && r->nics[i].role < NUIOA_ROLES &&
+               r->nics[i].role_source <= NUIOA_ROLE_BY_SITE;
+    return good;
+}
+
+static bool are_texts(const struct record *r)
+{
+    const struct wire_record *h = r->head;
+    if (!is_text(h->host, sizeof(h->host), false) ||
+        !is_text(h->reason, sizeof(h->reason), false) ||
+        !is_text(h->distances, sizeof(h->distances), false) ||
+        !is_text(h->gpus, sizeof(h->gpus), false))
+        return false;
+    for (uint32_t i = 0; i < h->nic_count; i++)
+        if (!is_text(r->nics[i].label, sizeof(r->nics->label), false) ||
+            !is_text(r->nics[i].numas, sizeof(r->nics->numas), false) ||
+            !is_text(r->nics[i].gpus, sizeof(r->nics->gpus), false) ||
+            !is_text(r->nics[i].fabric, sizeof(r->nics->fabric), false))
+            return false;
+    for (uint32_t i = 0; i < h->row_count; i++) {
+        const struct wire_row *l = &r->rows[i];
+        if (!is_text(l->ranks, sizeof(l->ranks), false) ||
+            !is_text(l->cpus, sizeof(l->cpus), false) ||
+            !is_text(l->numas, sizeof(l->numas), false) ||
+            !is_text(l->nic, sizeof(l->nic), false) || !is_text(l->gpus, sizeof(l->gpus), false) ||
+            !is_text(l->path, sizeof(l->path), false) ||
+            !is_text(l->memory, sizeof(l->memory), false))
+            return false;
+    }
+    for (uint32_t i = 0; i < h->warning_count; i++)
+        if (!is_text(r->warnings[i], sizeof(r->warnings[i]), false))
+            return false;
+    return !r->text || is_text(r->text, h->text_length, true);
+}
+
+int record_read(const void *bytes, size_t length, struct record *r)
+{
+    const struct wire_record *h = bytes;
+    if (length < sizeof(*h) || !are_in_limits(h))
+        return -EINVAL;
+    size_t nics = sizeof(*h), rows = nics + h->nic_count * sizeof(struct wire_nic);
+    size_t warnings = rows + h->row_count * sizeof(struct wire_row);
+    size_t text = warnings + (size_t)h->warning_count * 256;
+    if (length != text + h->text_length)
+        return -EINVAL;
+    const char *base = bytes;
+    *r = (struct record){
+        .head = h,
+        .nics = (const void *)(base + nics),
+        .rows = (const void *)(base + rows),
+        .warnings = (const void *)(base + warnings),
+        .text = h->text_length ? base + text : NULL,
+    };
+    return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
+}
+
+struct nuioa_report_line record_line(const struct record *r, uint32_t i)
+{
+    const struct wire_row *row = &r->rows[i];
+    struct nuioa_report_line line = {
+        .count = row->count, .level = row->level, .leads = row->leads, .weight = row->weight
+    };
+    nuioa_copy(line.ranks, sizeof(line.ranks), row->ranks);
+    nuioa_copy(line.cpus, sizeof(line.cpus), row->cpus);
+    nuioa_copy(line.numas, sizeof(line.numas), row->numas);
+    nuioa_copy(line.memory, sizeof(line.memory), row->memory);
+    nuioa_copy(line.nic, sizeof(line.nic), row->nic);
+    nuioa_copy(line.gpus, sizeof(line.gpus), row->gpus);
+    nuioa_copy(line.path, sizeof(line.path), row->path);
+    return line;
+}

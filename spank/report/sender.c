@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/report/sender.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spank/report/credential.h"
+#include "spank/report/listener.h"
+#include "util/clock.h"
+#include "util/subprocess.h"
+
+/* How long the process that seals may live. */
+#define SEAL_MS 15000
+
+/* A reader of the job's output that reads nothing for so long is given up. */
+#define READER_MS 500
+
+/* --- slurmstepd --- */
+
+int sender_open(struct sender *s)
+{
+    int ends[2];
+    *s = (struct sender)SENDER_NONE;
+    void *memory = mmap(NULL, sizeof(*s->memory), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+        int rc = -errno;
+        munmap(memory, sizeof(*s->memory));
+        return rc;
+    }
+    *s = (struct sender){ memory, ends[0], ends[1] };
+    return 0;
+}
+
+/* Sends a byte with a descriptor. */
+static int send_descriptor(int to, int fd)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control = { { 0 } };
+    char byte = 0;
+    struct iovec part = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
+                              .msg_controllen = sizeof(control.bytes) };
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+    return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+}
+
+int sender_hand_over(struct sender *s, const struct wire_seal *seal, const void *record,
+                     size_t length, const char *text, int output)
+{
+    if (!s->memory || s->memory->record_length)
+        return -ENOENT;
+    nuioa_copy(s->memory->text, sizeof(s->memory->text), text);
+    s->memory->text_length = (uint32_t)strlen(s->memory->text) + 1;
+    s->memory->seal = *seal;
+    memcpy(s->memory->record, record, length);
+    s->memory->record_length = (uint32_t)length;
+    return send_descriptor(s->control, output);
+}
+
+void sender_tell_end(const struct sender *s)
+{
+    if (s->control >= 0)
+        shutdown(s->control, SHUT_WR);
+}
+
+void sender_close(struct sender *s)
+{
+    if (!s->memory)
+        return;
+    munmap(s->memory, sizeof(*s->memory));
+    close(s->control);
+    close(s->child_control);
+    *s = (struct sender)SENDER_NONE;
+}
+
+/* --- the child --- */
+
+/* Waits for the record. Returns the descriptor that came with it, or -1: there is none. */
+static int await_record(int control)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } ancillary;
+    char byte;
+    int fd = -1;
+    struct iovec part = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = ancillary.bytes,
+                              .msg_controllen = sizeof(ancillary.bytes) };
+    ssize_t got;
+    do
+        got = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+        head->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+    return fd;
+}
+
+/* How long the child still waits. */
+struct patience {
+    int64_t until_ms;
+    int control; /* -1: the node's last task has ended */
+};
+
+/* Waits for `events` of `fd`. Returns 0 or -ETIMEDOUT. */
+static int await(struct patience *p, int fd, short events)
+{
+    for (;;) {
+        struct pollfd fds[] = { { .fd = fd, .events = events },
+                                { .fd = p->control, .events = POLLIN } };
+        int64_t now_ms = nuioa_clock_ms();
+        if (now_ms >= p->until_ms)
+            return -ETIMEDOUT;
+        int ready = poll(fds, 2, (int)(p->until_ms - now_ms));
+        if (ready > 0 && fds[0].revents)
+            return 0;
+        if (ready > 0 && fds[1].revents) {
+            p->control = -1;
+            if (now_ms + SENDER_ENDED_MS < p->until_ms)
+                p->until_ms = now_ms + SENDER_ENDED_MS;
+        }
+    }
+}
+
+/* Writes the sealed record, or "!" and why there is none. A record whose text makes it too long goes
+ * without it. */
+static void seal(int fd, void *arg)
+{
+    const struct sender_call *call = arg;
+    struct sender_memory *m = call->sender->memory;
+    struct wire_record *record = (struct wire_record *)(void *)m->record;
+    size_t head = offsetof(struct sender_memory, record) - offsetof(struct sender_memory, seal);
+    struct nuioa_error err;
+    char *sealed = NULL;
+    int rc;
+    while (!(rc = credential_make(call->socket, geteuid(), &m->seal, head + m->record_length,
+                                  &sealed, &err)) &&
+           strlen(sealed) >= WIRE_SEALED_MAX && record->text_length) {
+        free(sealed);
+        m->record_length -= record->text_length;
+        record->text_length = 0;
+    }
+    if (rc < 0)
+        nuioa_subprocess_write(fd, "!", 1);
+    nuioa_subprocess_write(fd, rc < 0 ? err.text : sealed, strlen(rc < 0 ? err.text : sealed) + 1);
+    free(sealed);
+}
+
+/* Has the record sealed by a child, because libmunge waits for munged as long as it likes. Returns
+ * 0 and *sealed, which the caller frees; or negative with *err. */
+static int seal_in_time(struct patience *p, const struct sender_call *call, char **sealed,
+                        struct nuioa_error *err)
+{
+    struct nuioa_subprocess child;
+    void *bytes = NULL;
+    size_t length = 0;
+    int rc = nuioa_subprocess_start(&child, seal, (void *)call, -1, SEAL_MS);
+    if (!rc)
+        rc = await(p, child.fd, POLLIN);
+    if (!rc)
+        rc = nuioa_subprocess_collect(&child, SEAL_MS, WIRE_SEALED_MAX, &bytes, &length);
+    else
+        nuioa_subprocess_end_soon(&child);
+    *sealed = bytes;
+    if (!rc && (!length || (*sealed)[length - 1]))
+        rc = -EIO;
+    if (rc < 0)
+        nuioa_fail(err, rc, rc == -ETIMEDOUT ? "MUNGE: no answer from munged; start it"
+                                             : "the record of this node cannot be sealed");
+    else if (**sealed == '!')
+        rc = nuioa_fail(err, -EIO, "%s", *sealed + 1);
+    if (rc < 0) {
+        free(*sealed);
+        *sealed = NULL;
+    }
+    return rc;
+}
+
+static int send_all(struct patience *p, int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int rc = sent < 0 && errno == EAGAIN ? await(p, fd, POLLOUT) : 0;
+        if (rc < 0 || (sent < 0 && errno != EAGAIN && errno != EINTR))
+            return rc < 0 ? rc : -errno;
+        bytes += sent > 0 ? sent : 0;
+        length -= sent > 0 ? (size_t)sent : 0;
+    }
+    return 0;
+}
+
+/* Sends the credential on the connection `fd`, and waits for the answer. */
+static int deliver(struct patience *p, int fd, const char *sealed)
+{
+    int failed = 0;
+    socklen_t size = sizeof(failed);
+    char byte = 0;
+    int rc = await(p, fd, POLLOUT);
+    if (!rc && !getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) && failed)
+        rc = -failed;
+    if (!rc)
+        rc = send_all(p, fd, sealed, strlen(sealed) + 1);
+    if (!rc)
+        rc = await(p, fd, POLLIN);
+    if (!rc && (recv(fd, &byte, 1, MSG_DONTWAIT) != 1 || byte != WIRE_TAKEN))
+        rc = -ECONNRESET;
+    return rc;
+}
+
+/* Gives srun the record. Returns 0, or negative with *err. */
+static int send_record(const struct sender_call *call, struct nuioa_error *err)
+{
+    char *sealed = NULL;
+    struct patience p = {
+        .until_ms = nuioa_clock_ms() + SENDER_MS +
+                    (int64_t)SENDER_NODE_MS * call->sender->memory->seal.node_count,
+        .control = call->sender->child_control,
+    };
+    int rc = seal_in_time(&p, call, &sealed, err);
+    if (rc < 0)
+        return rc;
+    int fd = listener_connect(call->address, call->port);
+    rc = fd < 0 ? fd : deliver(&p, fd, sealed);
+    if (rc < 0)
+        nuioa_fail(err, rc, "srun took no record (%s)",
+                   rc == -ETIMEDOUT ? "no answer in time" : strerror(-rc));
+    if (fd >= 0)
+        close(fd);
+    free(sealed);
+    return rc;
+}
+
+/* The descriptor is shared with the tasks, so it must not be set to O_NONBLOCK. */
+static void print(int fd, const char *text)
+{
+    size_t left = strlen(text);
+    while (left) {
+        struct pollfd out = { .fd = fd, .events = POLLOUT };
+        int ready = poll(&out, 1, READER_MS);
+        if (ready <= 0 || !(out.revents & POLLOUT))
+            return;
+        ssize_t n = write(fd, text, left < PIPE_BUF ? left : PIPE_BUF);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return;
+        text += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Prints this node's own report. The step's first node says why. */
+static void print_own(const struct sender_call *call, int output, const char *why)
+{
+    const struct sender_memory *m = call->sender->memory;
+    char line[400];
+    if (!m->seal.node && m->seal.node_count > 1) {
+        snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why,
+                 m->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
+        print(output, line);
+    }
+    print(output, m->text);
+}
+
+void sender_work(int fd, void *arg)
+{
+    const struct sender_call *call = arg;
+    struct nuioa_error err;
+    int output = await_record(call->sender->child_control);
+    if (output >= 0) {
+        if (send_record(call, &err) < 0)
+            print_own(call, output, err.text);
+        close(output);
+    }
+    ssize_t done = write(fd, "", 1);
+    (void)done;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_REPORT_SENDER_H
+#define SPANK_REPORT_SENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spank/report/wire.h"
+
+/* A node's side of a report (wire.h): a child that has become the job's user waits for the record,
+ * seals it, sends it to srun, and prints the node's own report if srun does not take it.
+ * slurmstepd and the child share memory for the record, and a pair of sockets: what slurmstepd does
+ * with them never waits. */
+
+/* How long the child waits for srun's answer: so long, and SENDER_NODE_MS more for each node of the
+ * step; but SENDER_ENDED_MS at most when the node's last task has ended. */
+#define SENDER_MS 2000
+#define SENDER_NODE_MS 1
+#define SENDER_ENDED_MS 300
+
+/* From so many nodes on only the first one prints its own report. */
+#define SENDER_NODES_MAX 8
+
+/* The largest size in bytes of the text with a node's own report, with its NUL; a longer one is
+ * cut. */
+#define SENDER_TEXT_MAX (256u << 10)
+
+/* The memory that is shared: pages that nobody writes cost nothing. */
+struct sender_memory {
+    uint32_t record_length, text_length; /* of the text, with its NUL */
+    struct wire_seal seal;               /* in front of the record */
+    char record[WIRE_RECORD_MAX];
+    char text[SENDER_TEXT_MAX];
+};
+
+struct sender {
+    struct sender_memory *memory; /* NULL: there is none */
+    int control;                  /* slurmstepd's end of the pair; -1: none */
+    int child_control;            /* the child's end */
+};
+
+/* The value without memory and sockets. */
+#define SENDER_NONE \
+    { \
+        NULL, -1, -1 \
+    }
+
+/* What the child needs to know. The texts must stay valid until it is forked. */
+struct sender_call {
+    const struct sender *sender;
+    const char *address; /* of srun: a numeric one (listener.h) */
+    uint16_t port;
+    const char *socket; /* the path of munged's socket, "" for the default one */
+};
+
+/* Makes the memory and the sockets. Returns 0 and *sender, which sender_close() frees; or -errno,
+ * and there is none. */
+int sender_open(struct sender *sender);
+
+/* The work of the child, for nuioa_subprocess_start() with `keep` sender->child_control. `arg` is a
+ * struct sender_call. It writes a byte to `fd` when it has nothing more to do with the descriptor
+ * that sender_hand_over() gave it. */
+void sender_work(int fd, void *arg);
+
+/* Gives the child the record with its seal, and the text with the node's own report, "" for none;
+ * and `output`, where it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
+ * Returns 0; or -errno if the child has gone, or a call before has succeeded. */
+int sender_hand_over(struct sender *sender, const struct wire_seal *seal, const void *record,
+                     size_t length, const char *text, int output);
+
+/* Tells the child that the node's last task has ended. */
+void sender_tell_end(const struct sender *sender);
+
+/* Closes the sockets and frees the memory. Without them it does nothing. */
+void sender_close(struct sender *sender);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/report_stepd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/report.h"
+#include "spank/common/hosts.h"
+#include "spank/common/log.h"
+#include "spank/report/credential.h"
+#include "spank/report/record.h"
+#include "spank/report/sender.h"
+#include "spank/stepd/faults.h"
+#include "spank/stepd/user_child.h"
+#include "util/clock.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+/* The child lives so long: Slurm gives up a launch after ten minutes, and a record that has come is
+ * sent, or printed, within a minute and a half. */
+#define LIFE_MS 720000
+
+/* How long the exit of the last task waits for the child. */
+#define EXIT_MS 500
+
+struct report_stepd {
+    struct wire_seal seal; /* position in the step, and ids */
+    uint32_t job_tasks;    /* tasks of the whole step; UINT32_MAX: not known */
+    uint32_t ended;        /* tasks of this node that have ended */
+    struct sender sender;
+    struct user_child child;
+    bool handed_over;
+    struct nuioa_error why; /* why there is no child, for the user; "": no reason to tell */
+};
+
+static bool is_wanted(const struct nuioa_options *o)
+{
+    return !nuioa_options_idle(o) && (o->report || o->explain);
+}
+
+/* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
+ * count: SPANK items are for one component, the SLURM_STEP_* variables for all. */
+static bool find_position(const struct stepd_context *c, spank_t spank, struct report_stepd *g)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = nuioa_variable(environment, "SLURM_STEP_NODELIST");
+    const char *job = nuioa_variable(environment, "SLURM_JOB_ID"); /* of the leading component */
+    struct wire_seal *s = &g->seal;
+    uint32_t here;
+    g->job_tasks = UINT32_MAX;
+    memcpy(s->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
+    s->version = WIRE_VERSION;
+    s->node = c->step.node_id;
+    if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_ID, &s->job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &s->step_id) != ESPANK_SUCCESS)
+        return false;
+    s->node_count = here;
+    if (nodes && nuioa_parse_u32(nodes, WIRE_NODES_MAX, &s->node_count) < 0)
+        s->node_count = here;
+    if (tasks && nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
+        g->job_tasks = UINT32_MAX;
+    if (s->node_count != here) {
+        int position = list ? hosts_find(list, log_host(host, sizeof(host))) : -1;
+        s->node = (uint32_t)position;
+        if (position < 0 || !job || nuioa_parse_u32(job, UINT32_MAX, &s->job_id) < 0)
+            return false;
+    }
+    return s->node < s->node_count;
+}
+
+/* Reads "VERSION:PORT". Returns 0 and *port, or negative with *err. */
+static int read_port(const char *text, uint16_t *port, struct nuioa_error *err)
+{
+    char version[8];
+    size_t length = strcspn(text, ":");
+    uint32_t number = 0;
+    nuioa_copy(version, sizeof(version), length < sizeof(version) ? text : "");
+    version[length < sizeof(version) ? length : 0] = '\0';
+    if (text[length] != ':' || nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
+        return nuioa_fail(err, -EINVAL, "srun's port is not known");
+    if (number != WIRE_VERSION)
+        return nuioa_fail(err, -EPROTONOSUPPORT,
+                          "srun's nuioa is another version: install the same one on srun's host "
+                          "and on the nodes");
+    if (nuioa_parse_u32(text + length + 1, UINT16_MAX, &number) < 0 || !number)
+        return nuioa_fail(err, -EINVAL, "srun's port is not known");
+    *port = (uint16_t)number;
+    return 0;
+}
+
+static int start_child(struct stepd_context *c, spank_t spank, struct report_stepd *g,
+                       const char *text)
+{
+    struct nuioa_user user;
+    struct sender_call call = {
+        .sender = &g->sender,
+        .address = nuioa_variable(step_environment(spank), "SLURM_SRUN_COMM_HOST"),
+        .socket = c->options.munge_socket,
+    };
+    int rc = user_child_user(spank, &user);
+    if (rc == -EPERM)
+        return rc; /* srun tells root */
+    if (rc < 0 || !call.address)
+        return nuioa_fail(&g->why, -ENOENT, "Slurm does not tell this node srun's address");
+    rc = read_port(text, &call.port, &g->why);
+    if (!rc)
+        rc = credential_ready(&g->why);
+    if (rc < 0)
+        return rc;
+    rc = sender_open(&g->sender);
+    if (!rc)
+        rc = user_child_start(&g->child, &user, sender_work, &call, g->sender.child_control,
+                              LIFE_MS);
+    return rc < 0 ? nuioa_fail(&g->why, rc, "%s", strerror(-rc)) : 0;
+}
+
+void report_stepd_begin(struct stepd_context *c, spank_t spank)
+{
+    const char *text = nuioa_variable(step_environment(spank), WIRE_VARIABLE);
+    struct report_stepd *g = is_wanted(&c->options) ? calloc(1, sizeof(*g)) : NULL;
+    c->report = g;
+    if (!g)
+        return;
+    g->sender = (struct sender)SENDER_NONE;
+    g->child = (struct user_child)USER_CHILD_NONE;
+    if (find_position(c, spank, g) && text && start_child(c, spank, g, text) < 0)
+        sender_close(&g->sender);
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+/* Returns true if this node prints its own report where there is no common one. */
+static bool prints_own(const struct report_stepd *g)
+{
+    return g->seal.node == 0 || g->seal.node_count <= SENDER_NODES_MAX;
+}
+
+/* What this node prints itself (malloc'd, caller frees; NULL without memory): the first fault, and
+ * its report. */
+static char *own_text(const struct stepd_context *c, const struct placement *placement)
+{
+    char line[512] = "", *text = NULL;
+    if (!prints_own(c->report))
+        return strdup("");
+    char *report = placement ? nuioa_report_text(&placement->plan, &c->node, &c->options,
+                                                 c->options.explain)
+                             : strdup("");
+    faults_line(c, line, sizeof(line));
+    if (report && asprintf(&text, "%s%s%s%s", *line ? "nuioa: " : "", line, *line ? "\n" : "",
+                           report) < 0)
+        text = NULL;
+    free(report);
+    return text;
+}
+
+static struct wire_record *make_record(const struct stepd_context *c,
+                                       const struct placement *placement, size_t *length)
+{
+    const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
+    const struct nuioa_plan *plan = placement ? &placement->plan : &none;
+    struct nuioa_node unknown = { 0 };
+    char host[64];
+    nuioa_copy(unknown.host, sizeof(unknown.host), log_host(host, sizeof(host)));
+    char *text = placement && c->options.explain
+                     ? nuioa_report_text(plan, &c->node, &c->options, true)
+                     : NULL;
+    struct record_source source = {
+        .plan = plan,
+        .node = placement ? &c->node : &unknown,
+        .warnings = &c->faults,
+        .text = text,
+        .job_tasks = c->report->job_tasks,
+    };
+    struct wire_record *record = record_make(&source, length);
+    free(text);
+    return record;
+}
+
+static void hand_over(struct stepd_context *c, const struct placement *placement)
+{
+    struct report_stepd *g = c->report;
+    size_t length;
+    struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
+    char *text = record ? own_text(c, placement) : NULL;
+    g->handed_over = text && !sender_hand_over(&g->sender, &g->seal, record, length, text,
+                                               STDERR_FILENO);
+    free(text);
+    free(record);
+}
+
+static void print_own(struct stepd_context *c, const struct placement *placement)
+{
+    const struct report_stepd *g = c->report;
+    char *text = own_text(c, placement);
+    if (!g->seal.node && g->seal.node_count > 1 && *g->why.text)
+        log_line("report: %s: %s prints its own", g->why.text,
+                 g->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
+    log_text(text ? text : "nuioa: no report: out of memory\n");
+    free(text);
+}
+
+void report_stepd_tell(struct stepd_context *c, const struct placement *placement)
+{
+    if (!c->report) {
+        faults_print(c);
+        return;
+    }
+    hand_over(c, placement);
+    if (!c->report->handed_over)
+        print_own(c, placement);
+    faults_log(c);
+}
+
+void report_stepd_task_exit(struct stepd_context *c)
+{
+    struct report_stepd *g = c->report;
+    if (!g || !g->handed_over || ++g->ended < c->step.task_count)
+        return;
+    struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };
+    int64_t until_ms = nuioa_clock_ms() + EXIT_MS, left_ms = EXIT_MS;
+    int ready;
+    sender_tell_end(&g->sender);
+    while ((ready = poll(&done, 1, (int)left_ms)) < 0 && errno == EINTR && left_ms > 0)
+        left_ms = until_ms - nuioa_clock_ms();
+    if (ready <= 0)
+        user_child_kill(&g->child);
+}
+
+void report_stepd_end(struct stepd_context *c)
+{
+    if (!c->report)
+        return;
+    user_child_end(&c->report->child);
+    sender_close(&c->report->sender);
+    free(c->report);
+    c->report = NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_REPORT_STEPD_H
+#define SPANK_STEPD_REPORT_STEPD_H
+
+#include "spank/stepd/placement.h"
+#include "spank/stepd/stepd_context.h"
+
+/* What this node tells the user: by srun, if a report was requested (spank/report/wire.h), else by
+ * itself. No function fails, and only report_stepd_task_exit() waits. */
+
+/* In init_post_opt, if a report was requested, and srun has opened its port: starts the child that
+ * will send the record of this node. Sets context->report, which report_stepd_end() frees, or
+ * leaves it NULL without memory. */
+void report_stepd_begin(struct stepd_context *context, spank_t spank);
+
+/* When all is done that the report is about: gives the child the record, with the context's faults,
+ * and what it prints if srun does not take it. Where there is no child, prints both itself.
+ * `placement` is NULL if this node has no plan. Then the context has no faults any more. */
+void report_stepd_tell(struct stepd_context *context, const struct placement *placement);
+
+/* In task_exit. With the node's last task it waits until the child no longer needs the job's
+ * stderr, for which Slurm waits; 500 ms at most, because then the child is killed. */
+void report_stepd_task_exit(struct stepd_context *context);
+
+/* Ends the child, and frees context->report. */
+void report_stepd_end(struct stepd_context *context);
+
+#endif
