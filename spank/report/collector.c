@@ -142,7 +142,8 @@ static void open_record(struct collection *c, uint32_t i)
     size_t length;
     uid_t uid;
     struct nuioa_error err;
-    int rc = credential_decode(c->config.socket, c->strangers[i].bytes, &uid, &bytes, &length, &err);
+    int rc =
+        credential_decode(c->config.socket, c->strangers[i].bytes, &uid, &bytes, &length, &err);
     if (rc == -EIO || rc == -ENOMEM) {
         c->trouble = err;
         close_port(c);
@@ -161,8 +162,7 @@ static void open_record(struct collection *c, uint32_t i)
 static bool receive(struct collection *c, uint32_t i)
 {
     struct stranger *s = &c->strangers[i];
-    ssize_t got =
-        recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
+    ssize_t got = recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     bool whole = got > 0 && memchr(s->bytes + s->length, '\0', (size_t)got);
@@ -253,7 +253,9 @@ static void explain_missing(struct collection *c)
         snprintf(text, sizeof(text),
                  "report: no record from %s; unless Slurm or a node says why, install nuioa there, "
                  "with its line in plugstack.conf; where it is installed, slurmd.log says why",
-                 *names ? names : c->record_count ? "some nodes" : "any node of the step");
+                 *names            ? names
+                 : c->record_count ? "some nodes"
+                                   : "any node of the step");
     c->config.say(text);
 }
 

@@ -19,12 +19,12 @@
 /* What the child is for. The texts and functions must stay valid until collector_start() returns;
  * the child has copies. */
 struct collector_config {
-    const char *socket;  /* the path of munged's socket, "" for the default one */
-    uint32_t job_id;     /* UINT32_MAX: that of the first record */
+    const char *socket; /* the path of munged's socket, "" for the default one */
+    uint32_t job_id;    /* UINT32_MAX: that of the first record */
     uint32_t step_id;
-    uint32_t node_count; /* of the step; 0: as the first record says */
-    const char *nodes;   /* the list of nodes that the step may have; NULL: not known */
-    bool explain;        /* print the nodes' texts for `explain` too */
+    uint32_t node_count;             /* of the step; 0: as the first record says */
+    const char *nodes;               /* the list of nodes that the step may have; NULL: not known */
+    bool explain;                    /* print the nodes' texts for `explain` too */
     void (*say)(const char *line);   /* prints a line for the user, without a newline */
     void (*print)(const char *text); /* prints a text of many lines */
 };

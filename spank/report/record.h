@@ -29,10 +29,10 @@ void *record_make(const struct record_source *source, size_t *length);
  * these. */
 struct record {
     const struct wire_record *head;
-    const struct wire_nic *nics;   /* [head->nic_count] */
-    const struct wire_row *rows;   /* [head->row_count] */
-    const char (*warnings)[256];   /* [head->warning_count] */
-    const char *text;              /* the report for the option `explain`; NULL: none */
+    const struct wire_nic *nics; /* [head->nic_count] */
+    const struct wire_row *rows; /* [head->row_count] */
+    const char (*warnings)[256]; /* [head->warning_count] */
+    const char *text;            /* the report for the option `explain`; NULL: none */
 };
 
 /* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,

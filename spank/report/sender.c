@@ -81,6 +81,19 @@ void sender_tell_end(const struct sender *s)
         shutdown(s->control, SHUT_WR);
 }
 
+/* Returns true if it is this call that decides. */
+static bool decide(struct sender_memory *m, enum sender_fate fate)
+{
+    uint32_t open = SENDER_OPEN;
+    return __atomic_compare_exchange_n(&m->fate, &open, fate, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+bool sender_is_late(const struct sender *s)
+{
+    return s->memory && decide(s->memory, SENDER_LATE);
+}
+
 void sender_close(struct sender *s)
 {
     if (!s->memory)
@@ -187,8 +200,9 @@ static int seal_in_time(struct patience *p, const struct sender_call *call, char
     if (!rc && (!length || (*sealed)[length - 1]))
         rc = -EIO;
     if (rc < 0)
-        nuioa_fail(err, rc, rc == -ETIMEDOUT ? "MUNGE: no answer from munged; start it"
-                                             : "the record of this node cannot be sealed");
+        nuioa_fail(err, rc,
+                   rc == -ETIMEDOUT ? "MUNGE: no answer from munged; start it"
+                                    : "the record of this node cannot be sealed");
     else if (**sealed == '!')
         rc = nuioa_fail(err, -EIO, "%s", *sealed + 1);
     if (rc < 0) {
@@ -288,7 +302,8 @@ void sender_work(int fd, void *arg)
     struct nuioa_error err;
     int output = await_record(call->sender->child_control);
     if (output >= 0) {
-        if (send_record(call, &err) < 0)
+        bool taken = !send_record(call, &err);
+        if (decide(call->sender->memory, taken ? SENDER_TAKEN : SENDER_PRINTS) && !taken)
             print_own(call, output, err.text);
         close(output);
     }

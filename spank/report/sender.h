@@ -26,10 +26,15 @@
  * cut. */
 #define SENDER_TEXT_MAX (256u << 10)
 
+/* What becomes of the record: set once, by the child, or by slurmstepd when the child is late. */
+enum sender_fate { SENDER_OPEN, SENDER_TAKEN, SENDER_PRINTS, SENDER_LATE };
+
 /* The memory that is shared: pages that nobody writes cost nothing. */
 struct sender_memory {
+    uint32_t fate;                       /* enum sender_fate; read and written atomically */
     uint32_t record_length, text_length; /* of the text, with its NUL */
-    struct wire_seal seal;               /* in front of the record */
+    uint32_t zero;
+    struct wire_seal seal; /* in front of the record */
     char record[WIRE_RECORD_MAX];
     char text[SENDER_TEXT_MAX];
 };
@@ -71,6 +76,10 @@ int sender_hand_over(struct sender *sender, const struct wire_seal *seal, const 
 
 /* Tells the child that the node's last task has ended. */
 void sender_tell_end(const struct sender *sender);
+
+/* When the child is late: returns true if the caller must print the text, which the child then never
+ * does. False: srun has the record, or the child is printing. */
+bool sender_is_late(const struct sender *sender);
 
 /* Closes the sockets and frees the memory. Without them it does nothing. */
 void sender_close(struct sender *sender);

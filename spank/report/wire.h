@@ -71,7 +71,7 @@ struct wire_seal {
 /* A node's plan: everything that a report says about the node. Without a plan all counts but that
  * of warnings are 0. */
 struct wire_record {
-    uint32_t leader; /* rank of the node's leader; WIRE_NO_RANK: none */
+    uint32_t leader;                  /* rank of the node's leader; WIRE_NO_RANK: none */
     uint32_t task_count, moved_count; /* ranks on this node; those that were moved */
     uint32_t numa_count, core_count;  /* of the node */
     uint32_t policy;                  /* enum nuioa_policy */

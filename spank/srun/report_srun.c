@@ -148,7 +148,8 @@ void report_srun_end(struct srun_context *c)
     if (!g)
         return;
     if (collector_end(&g->collector) < 0)
-        log_line("report: munged does not answer on this host, so there is none: start it");
+        log_line("report: not merged in time, so there is none of all nodes: is munged running "
+                 "on this host?");
     if (g->listener >= 0)
         close(g->listener);
     free(g);

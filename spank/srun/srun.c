@@ -112,8 +112,7 @@ static int read_profile(struct srun_context *context, const char *option, const 
         known->at_least = profile.open_ended;
         snprintf(known->name, sizeof(known->name), "%s: %s", option, path);
     }
-    if ((!rc || rc == -E2BIG) && !context->profile.rank_count &&
-        !nuioa_profile_index(&profile))
+    if ((!rc || rc == -E2BIG) && !context->profile.rank_count && !nuioa_profile_index(&profile))
         context->profile = profile;
     else
         nuioa_profile_free(&profile);

@@ -120,8 +120,8 @@ static void *place_in_thread(void *arg)
 {
     struct completion *later = arg;
     bool told = task_gpus_await(later->context);
-    place(later, told ? NULL
-                      : "not all tasks told their GPUs in time: ranks stay where Slurm put them");
+    place(later,
+          told ? NULL : "not all tasks told their GPUs in time: ranks stay where Slurm put them");
     task_memory_open(later->context->task_memory);
     return NULL;
 }

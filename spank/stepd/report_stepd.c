@@ -33,7 +33,7 @@ struct report_stepd {
     uint32_t ended;        /* tasks of this node that have ended */
     struct sender sender;
     struct user_child child;
-    bool handed_over;
+    char *own; /* what this node prints itself; malloc'd, owned; NULL: nothing was handed over */
     struct nuioa_error why; /* why there is no child, for the user; "": no reason to tell */
 };
 
@@ -149,12 +149,12 @@ static char *own_text(const struct stepd_context *c, const struct placement *pla
     char line[512] = "", *text = NULL;
     if (!prints_own(c->report))
         return strdup("");
-    char *report = placement ? nuioa_report_text(&placement->plan, &c->node, &c->options,
-                                                 c->options.explain)
-                             : strdup("");
+    char *report =
+        placement ? nuioa_report_text(&placement->plan, &c->node, &c->options, c->options.explain)
+                  : strdup("");
     faults_line(c, line, sizeof(line));
-    if (report && asprintf(&text, "%s%s%s%s", *line ? "nuioa: " : "", line, *line ? "\n" : "",
-                           report) < 0)
+    if (report &&
+        asprintf(&text, "%s%s%s%s", *line ? "nuioa: " : "", line, *line ? "\n" : "", report) < 0)
         text = NULL;
     free(report);
     return text;
@@ -188,10 +188,12 @@ static void hand_over(struct stepd_context *c, const struct placement *placement
     struct report_stepd *g = c->report;
     size_t length;
     struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
-    char *text = record ? own_text(c, placement) : NULL;
-    g->handed_over = text && !sender_hand_over(&g->sender, &g->seal, record, length, text,
-                                               STDERR_FILENO);
-    free(text);
+    g->own = record ? own_text(c, placement) : NULL;
+    if (g->own &&
+        sender_hand_over(&g->sender, &g->seal, record, length, g->own, STDERR_FILENO) < 0) {
+        free(g->own);
+        g->own = NULL;
+    }
     free(record);
 }
 
@@ -213,7 +215,7 @@ void report_stepd_tell(struct stepd_context *c, const struct placement *placemen
         return;
     }
     hand_over(c, placement);
-    if (!c->report->handed_over)
+    if (!c->report->own)
         print_own(c, placement);
     faults_log(c);
 }
@@ -221,7 +223,7 @@ void report_stepd_tell(struct stepd_context *c, const struct placement *placemen
 void report_stepd_task_exit(struct stepd_context *c)
 {
     struct report_stepd *g = c->report;
-    if (!g || !g->handed_over || ++g->ended < c->step.task_count)
+    if (!g || !g->own || ++g->ended < c->step.task_count)
         return;
     struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };
     int64_t until_ms = nuioa_clock_ms() + EXIT_MS, left_ms = EXIT_MS;
@@ -229,8 +231,10 @@ void report_stepd_task_exit(struct stepd_context *c)
     sender_tell_end(&g->sender);
     while ((ready = poll(&done, 1, (int)left_ms)) < 0 && errno == EINTR && left_ms > 0)
         left_ms = until_ms - nuioa_clock_ms();
-    if (ready <= 0)
-        user_child_kill(&g->child);
+    if (ready > 0 || !sender_is_late(&g->sender))
+        return;
+    user_child_kill(&g->child);
+    log_text(g->own);
 }
 
 void report_stepd_end(struct stepd_context *c)
@@ -239,6 +243,7 @@ void report_stepd_end(struct stepd_context *c)
         return;
     user_child_end(&c->report->child);
     sender_close(&c->report->sender);
+    free(c->report->own);
     free(c->report);
     c->report = NULL;
 }

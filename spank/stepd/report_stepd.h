@@ -19,7 +19,7 @@ void report_stepd_begin(struct stepd_context *context, spank_t spank);
 void report_stepd_tell(struct stepd_context *context, const struct placement *placement);
 
 /* In task_exit. With the node's last task it waits until the child no longer needs the job's
- * stderr, for which Slurm waits; 500 ms at most, because then the child is killed. */
+ * stderr, for which Slurm waits; 500 ms at most: then the child is killed, and this node prints. */
 void report_stepd_task_exit(struct stepd_context *context);
 
 /* Ends the child, and frees context->report. */
