@@ -301,6 +301,14 @@ static void leave_srun(struct collection *c)
     nuioa_close_descriptors((unsigned)high + 1, UINT_MAX);
 }
 
+/* A child that has ended would stay in srun's list of processes until the step is over. */
+static void await_end(const struct collection *c, int control)
+{
+    char byte;
+    while (c->control >= 0 && read(control, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
 static _Noreturn void run(int listener, int control, const struct collector_config *config,
                           pid_t parent)
 {
@@ -316,6 +324,7 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
     absent_begin(&c->absent, config->node_count, config->nodes);
     collect(c);
     print(c);
+    await_end(c, control);
     _exit(0);
 }
 

@@ -65,9 +65,9 @@ while read -r line; do
 done <<'END'
 hints=0:10,rest:0 policy=bandwidth cores=auto gpus=auto nic=auto rails=auto mem=local leader=near
 hints=heavy=0 policy=latency cores=keep gpus=follow nic=mlx5_0 rails=2 mem=nic leader=rank0
-cores=share gpus=keep nic=^eth0 rails=connected,3 mem=interleave leader=off threads=auto gather=off
+cores=share gpus=keep nic=^eth0 rails=connected,3 mem=interleave leader=off threads=auto
 cores=pack gpus=local-rank nic=mlx5_* nic-role=mlx5_8:storage,eth?:management mem=off threads=on
-gpus=local-rank:block threads=off export=env,pmix timeout-ms=100
+gpus=local-rank:block threads=off export=env,pmix
 export=env,ucx,ofi,nccl,psm,mpich,nvshmem
 export=none
 END
@@ -89,12 +89,12 @@ plugin on "topology=$topology"
 refused --nuioa=help
 is "--nuioa=help starts nothing" "$ranks" 0
 is "--nuioa=help exits with 0" "$rc" 0
-for name in hints policy cores gpus nic rails mem leader threads export gather; do
+for name in hints policy cores gpus nic rails mem leader threads export; do
     like "--nuioa=help has $name" "$out$err" "$name"
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}
 unlike "--nuioa=help: users may not say munge_socket" "$users" 'munge_socket|topology  '
-for name in distances cache topology auth munge_socket deadline_ms remote_cost hop_cost \
+for name in distances cache topology munge_socket deadline_ms remote_cost hop_cost \
     load_cost; do
     like "--nuioa=help: only plugstack.conf has $name" "$admins" $'\n '"$name "
 done

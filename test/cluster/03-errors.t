@@ -19,7 +19,6 @@ gpus local-rank:blocks local-rank:block
 rails none auto|number
 rails 0 from.1.to
 export everything env
-timeout_ms -5 ms|number|integer
 hints 0:x RANKS:WEIGHT
 hints profile FILE.begins.with
 hints ./no-such-file no-such-file
@@ -88,7 +87,7 @@ default
 rails
 policy = latency
 policy= latency
-timeout_ms=soon
+deadline_ms=soon
 =
 cache=
 deadline_ms=99999999999999999999

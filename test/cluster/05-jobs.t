@@ -107,8 +107,8 @@ keeps_quiet() { # NAME COMMAND...: whatever runs on the node sees nothing of it
 }
 say=$home/print-secrets
 printf 'nuioa-profile 1\nranks 1\nrank 0 0 5 1 1 0\n' >"$CLUSTER_DIR/home/profile"
-plugin on "topology=$topology" default=on gather=on "hints=$home/profile" "${patient[@]}"
-keeps_quiet "a rank is not told the keys" srun -n1 -w node1 "$say"
+plugin on "topology=$topology" default=on "hints=$home/profile" "${patient[@]}"
+keeps_quiet "a rank is not told where srun listens" srun -n1 -w node1 "$say"
 keeps_quiet "a rank is not told of --overlap" srun -n1 -w node1 --overlap "$say"
 keeps_quiet "a rank in a rank is not told so" srun -n1 -w node1 srun --overlap -n1 "$say"
 keeps_quiet "a launcher is not" srun -n1 -w node1 --overlap "$home/mpirun"
@@ -159,7 +159,7 @@ is "salloc --nuioa srun: not a word" "$rc|$err" "0|"
 user salloc -Q -w node1 -n1
 unlike "salloc: not a word" "$err" nuioa
 
-for off in off "on gather=off" "on topology=/run/node/none"; do
+for off in off "on topology=/run/node/none"; do
     # shellcheck disable=SC2086
     plugin -n node1 on "topology=$topology" ${off/#/default=} "${patient[@]}"
     keeps_quiet "a rank is not where the node says $off" srun -n1 -w node1 --overlap "$say"

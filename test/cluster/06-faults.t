@@ -119,7 +119,7 @@ like "discovery takes longer than its deadline: so it says" "$(nuioa_lines)" 'mo
           printf 'pair %d %d %d 1 0\n' $i $j $((i * 7919 % 101 + j * 31 % 17))
       done
   done; } >"$CLUSTER_DIR/home/profile"
-plugin -n node1 on cache=/run/node/good.cache timeout_ms=60000 deadline_ms=1
+plugin -n node1 on cache=/run/node/good.cache deadline_ms=1
 launch 16 -N1 -w node1 --exclusive --nuioa=on "--nuioa-hints=@$home/profile"
 one_line "planning takes longer than the deadline: one line"
 like "planning takes longer than the deadline: so it says" "$(nuioa_lines)" \

@@ -47,8 +47,8 @@ done < <(retired true)
 
 # All at once: the line of 1.0 in plugstack.conf with every argument, and every flag of 1.0.
 arguments=(default=export hints=heavy=0 policy=latency cores=auto gpus=auto nic=auto rails=auto
-    nic_role=mlx5_8:storage mem=off leader=near threads=auto export=env,pmix trace=off gather=off
-    timeout_ms=500 auth=key timeout_max_ms=5000 deadline_ms=2000 remote_cost=0.3 hop_cost=0.05
+    nic_role=mlx5_8:storage mem=off leader=near threads=auto export=env,pmix trace=off
+    deadline_ms=2000 remote_cost=0.3 hop_cost=0.05
     load_cost=1)
 mapfile -t went < <({ retired false; retired true; } | sed 's/ $/ off/; s/ /=/')
 mapfile -t typed < <(retired false | sed 's/ $/ off/; s/ /=/; s/_/-/g; s/^/--nuioa-/')

@@ -79,7 +79,7 @@ node2 3 3 unknown
 node3 6 2 unknown
 node4 8 2 unknown"
     plugin -n node3 off
-    mpi "$kind" "$program" -n16 "${four[@]}" --nuioa=export --nuioa-gather=off
+    mpi "$kind" "$program" -n16 "${four[@]}" --nuioa=export
     leads "$kind, a node without the plugin" 16 "node1 2 4 0
 node2 4 4 0
 node3 8 4 unknown

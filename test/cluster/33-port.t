@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# srun's port for the rendezvous is open only while nodes may connect, and only for steps in which
-# they do. What keeps them from it is said once, however short the step is.
+# srun's port for reports is open only while nodes may connect, and only for steps in which they do.
+# What keeps them from it is said once, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-hasty=("topology=$topology" default=on)
-good=("${hasty[@]}" "${patient[@]}")
+good=("topology=$topology" default=on "${patient[@]}")
 build_disturb
 
 # begin SRUN-ARG...: a step whose ranks wait for end; $sruns are the processes of srun on its host
@@ -49,61 +48,56 @@ for nodes in 1 4; do
     end
     begin -N$nodes -n$nodes --exclusive --nuioa=report
     is "-N$nodes: in a running step srun listens on no port of ours" "$(ports)" "$without"
-    # The second process is the one that srun leaves to clean up if it is killed.
+    # The second process is the one that srun leaves to clean up if it is killed; the third, which
+    # has printed the report, waits for the end of the step.
     is "-N$nodes: what srun has forked holds nothing of ours" "$(held | cut -d ' ' -f 2-)" \
-        "$(cut -d ' ' -f 2- <<<"$held_without")"
+        "$(cut -d ' ' -f 2- <<<"$held_without") 0"
     end
 done
 
-# Without the plugin on a node nobody removes the token from the environment: a rank can print it.
-token='s/^SLURM_NUIOA_SRUN=//p'
-port_of() {
-    sed -n "$token" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'
-}
+# Without the plugin on a node nobody removes the variable from the environment: a rank can print it.
+port='s/^SLURM_NUIOA_COLLECTOR=[0-9]*://p'
+port_of() { sed -n "$port" "$CLUSTER_DIR/home/waiting/$1"; }
 plugin -n node1 off
-for how in "-N1 -n1 -w node1 --nuioa" "-N4 -n4" "-N4 -n4 --nuioa=export"; do
+for how in "-N1 -n1 -w node1 --nuioa" "-N4 -n4" "-N4 -n4 --nuioa=export" "-N4 -n4 --nuioa"; do
     # shellcheck disable=SC2086
     begin $how --exclusive
-    is "$how: nobody needs srun, and there is no invitation" \
-        "$(sed -n "$token" "$CLUSTER_DIR/home/waiting/0")" ""
+    is "$how: nobody needs srun, and there is no port" "$(port_of 0)" ""
     end
 done
-plugin on "${hasty[@]}"
-plugin -n node1 off
-begin -N4 -n4 --exclusive --nuioa
+begin -N4 -n4 --exclusive --nuioa=report
 port=$(port_of 0)
-like "a node never calls: the others were told a port" "$port" '^[0-9]+$'
-await 30 grep -q '^nuioa: ' "$CLUSTER_DIR/begun.err" # no rank waits for it
-is "a node never calls: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/begun.err")" 1
-refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
-like "then who comes late is refused" "$refusal" 'Connection refused'
+like "a node never reports: it was told a port" "$port" '^[0-9]+$'
+is "... which is open while the step runs" \
+    "$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)" ""
 end
+like "... and is closed when it is over" \
+    "$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)" 'Connection refused'
+is "... one warning" "$(grep -c '^nuioa: report: no record from node1;' "$CLUSTER_DIR/begun.err")" 1
 
 # The error is said even if the step ends before the time to wait.
-plugin on "${hasty[@]}" auth=munge timeout_ms=5000 munge_socket=/run/node/none
-plugin -n ctl on "${hasty[@]}" auth=munge timeout_ms=5000
+plugin on "${good[@]}" munge_socket=/run/node/none
+plugin -n ctl on "${good[@]}"
 for round in 1 2 3; do
     launch 8 -N4 --exclusive --nuioa=report
-    some_report "a short step, and no node has a munged, $round" "$own_reports"
+    is "a short step, and no node has a munged, $round: each prints its own" \
+        "$rc,$ranks,$(reported)" "0,8,$own_reports"
+    is "... the first node says why, and srun that it has no record" \
+        "$(grep -c '^nuioa: report: MUNGE: .* each node prints its own' <<<"$err"),$(
+            grep -c '^nuioa: report: no record from' <<<"$err")" 1,1
 done
 plugin off
-plugin -n ctl on "${hasty[@]}"
+plugin -n ctl on "${good[@]}"
 launch 4 -N4 --exclusive --nuioa=report
 is "only srun has the plugin: the job runs" "$rc,$ranks" "0,4"
-is "only srun has the plugin: one line says that no node has called" \
-    "$(nuioa_lines | grep -c 'no node of the step has called srun')" 1
-one_line "only srun has the plugin: and no other"
+one_line "only srun has the plugin: one line"
 like "only srun has the plugin: it says what to install, and where" "$err" \
-    'unless Slurm or a node says why, install nuioa on node\[1-4\], with its line in plugstack'
-launch 4 -N4 --exclusive --nuioa
-one_line "only srun has the plugin, --nuioa: one line"
-like "only srun has the plugin, --nuioa: it says what to install, and where" "$err" \
-    'has called srun: unless Slurm or a node says why, install nuioa on node\[1-4\]'
+    'no record from node\[1-4\]; unless Slurm or a node says why, install nuioa there, with its line'
 launch 4 -N4 --exclusive
 is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
 
 # The plugin is there, but Slurm starts no rank: whose fault that is, Slurm says.
-plugin on "${hasty[@]}"
+plugin on "${good[@]}"
 for node in node1 node2 node3 node4; do
     echo "required /no/such/plugin.so" >>"$CLUSTER_DIR/nodes/$node/plugstack.conf"
 done
@@ -113,28 +107,7 @@ like "Slurm refuses the step: it says why" "$err" \
     'launch failed: (Plugin initialization failed|Unspecified error)'
 one_line "Slurm refuses the step: one line of ours"
 like "Slurm refuses the step: which does not say that no plugin is there" "$(nuioa_lines)" \
-    'no node of the step has called srun, .*: unless Slurm or a node says why, install'
+    'no record from .*; unless Slurm or a node says why, install'
 
-# auth= differs between srun's host and the nodes
-plugin on "${hasty[@]}" auth=munge
-plugin -n ctl on "${hasty[@]}"
-launch 8 -N4 --exclusive --nuioa=report
-is "auth=munge on the nodes, key on srun's host: the job runs" "$rc,$ranks" "0,8"
-is "auth=munge on the nodes, key on srun's host: each node reports" "$(reported)" "$own_reports"
-like "auth=munge on the nodes: it says so" "$err" 'auth=munge on this node and auth=key on srun'
-plugin on "${good[@]}"
-plugin -n ctl on "${good[@]}" auth=munge
-launch 8 -N4 --exclusive --nuioa=report
-one_report "auth=munge on srun's host, key on the nodes" 4
-
-# As where srun has not stayed to listen: 34-async.t has such an srun
-plugin on "${hasty[@]}"
-for node in node1 node2 node3 node4; do
-    sed -i "1i optional $home/disturb.so async" "$CLUSTER_DIR/nodes/$node/plugstack.conf"
-done
-launch 8 -N4 --exclusive --nuioa-gather=on
-is "srun does not listen: the job runs" "$rc,$ranks" "0,8"
-is "srun does not listen: not a word" "$(nuioa_lines)" ""
-plugin on "${hasty[@]}"
 plugin off
 finish

@@ -30,7 +30,7 @@ async() {
     said=$(cat "$CLUSTER_DIR"/home/{batch,err.*}.async 2>/dev/null | grep -i nuioa:)
 }
 
-plugin on "topology=$topology" default=on timeout_ms=5000
+plugin on "topology=$topology" default=on
 async
 is "all ranks run" "$(grep -c ' HOST=' <<<"$told")" 8
 is "each node has its leader" \

@@ -301,7 +301,7 @@ for n in 4 16; do
     is "hints of 8 ranks for $n: it runs, and that is said" "$rc|$(nuioa_lines)" \
         "0|nuioa: --nuioa-hints: $hints is for 8 ranks, but this step has $n"
 done
-launch 4 SLURM_NUIOA_HINTS="$hints" -w node1 --exclusive --nuioa --nuioa-gather=off
+launch 4 SLURM_NUIOA_HINTS="$hints" -w node1 --exclusive --nuioa
 is "hints of 8 ranks in the environment" "$rc|$(nuioa_lines)" \
     "0|nuioa: SLURM_NUIOA_HINTS: $hints is for 8 ranks, but this step has 4"
 launch 8 -N2 --exclusive --nuioa --nuioa-hints="$hints"

@@ -1,86 +1,56 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A user's own srun that listens, and never answers, or answers by a byte now and then: a node waits
-# no longer than the site allows, and no longer than its step is wanted.
+# A user's own srun whose process for reports never answers, or that is stopped or killed: no rank
+# waits for it, and each node prints its own report, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
 install -m 0644 "$here/forge.c" "$CLUSTER_DIR/home/forge.c"
 ok "the srun that is silent compiles" \
     in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
-printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
-awk 'BEGIN { print "nuioa-profile 1\nranks 16"
-    for (i = 0; i < 16; i++) for (k = i + 1; k < 16; k++) print "pair", i, k, i + k, 1, 0 }' \
-    >"$CLUSTER_DIR/home/dense"
+silent=(LD_PRELOAD="$home/forge.so" FORGERY_SILENT=1)
+plugin on "topology=$topology" default=on "${patient[@]}"
 
-forgery=SILENT
-
-is_running() { in_node node1 pgrep -x slurmstepd >/dev/null; }
-is_over() { ! is_running; }
-
-# silent SRUN-ARG...: in the background, until a second after the step has begun on its first node
-silent() {
-    in_node -u nobody ctl env LD_PRELOAD="$home/forge.so" "FORGERY_$forgery=1" timeout -s KILL 100 \
-        srun --nuioa=report "$@" "$home/rank" >"$CLUSTER_DIR/home/silent.out" 2>&1 &
-    silent=$!
-    ok "$name: the step begins" await 20 is_running
-    sleep 1
-}
-
-# end_silent: that srun never ends by itself
-end_silent() {
-    in_node ctl sh -c 'kill -KILL $(pgrep -x srun)' 2>/dev/null
-    wait "$silent"
-    in_node ctl scancel -u "$(id -u nobody)"
-    idle 200
-}
-
-for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" \
-    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile"; do
-    for auth in key munge; do
-        name="auth=$auth, srun ${how/$home\//} says nothing"
-        plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"
-        # shellcheck disable=SC2086
-        silent $how
-        ok "$name: the node still waits after a second" is_running
-        is "$name: no rank runs" "$(grep -c HOST= "$CLUSTER_DIR/home/silent.out")" 0
-        in_node ctl scancel -u "$(id -u nobody)"
-        ok "$name: scancel ends the step" await 15 is_over
-        end_silent
-    done
+# A short step ends before srun is given up; with a long one the report comes while it runs.
+for round in 1 2 3 4 5; do
+    launch 8 "${silent[@]}" -N4 --exclusive --nuioa=report
+    is "a short step, $round: it runs, and each node reports" "$rc,$ranks,$(reported)" \
+        "0,8,$own_reports"
+    is "... the first node says why" \
+        "$(grep -c '^nuioa: report: srun took no record (no answer in time): each' <<<"$err")" 1
 done
-
-# The slice of these ranks has 2 KB, so the drops last for 100 s
-for auth in key munge; do
-    name="auth=$auth, srun sends a byte now and then"
-    plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"
-    forgery=DRIPS silent -N1 -n16 --exclusive -w node1 "--nuioa-hints=@$home/dense"
-    ok "$name: the node still waits after a second" is_running
-    in_node ctl scancel -u "$(id -u nobody)"
-    ok "$name: scancel ends the step" await 15 is_over
-    end_silent
+install -d -o nobody "$CLUSTER_DIR/home/waiting"
+in_node -u nobody ctl env "${silent[@]}" SLURM_TEST_STARTED="$home/waiting" timeout 100 \
+    srun -N4 -n4 --exclusive --nuioa=report \
+    sh -c ': >$SLURM_TEST_STARTED/$SLURM_PROCID; until [ -e ~/go ]; do sleep 0.1; done' \
+    >/dev/null 2>"$CLUSTER_DIR/home/waiting.err" &
+four_run() { [ "$(started waiting)" -eq 4 ]; }
+four_report() { [ "$(grep -c '^nuioa: node[1-4], 1 rank' "$CLUSTER_DIR/home/waiting.err")" -eq 4 ]; }
+ok "a long step: its ranks run" await 60 four_run
+ok "... and each node reports meanwhile" await 60 four_report
+# On each node one process is left for the report: the user cannot look into it.
+for what in "head -c 1 mem" "head -c 1 maps" "head -c 1 environ" "ls fd"; do
+    is "... whose ${what##* } its user cannot read" "$(in_node -u nobody node2 sh -c "
+        for p in \$(pgrep -x -u nobody slurmstepd); do
+            echo found; cd /proc/\$p; $what >/dev/null && echo read; done" 2>/dev/null)" found
 done
+touch "$CLUSTER_DIR/home/go"
+wait $!
+rm -r "$CLUSTER_DIR/home/go" "$CLUSTER_DIR/home/waiting"
 
-# A user's patience ends where the site's does
-plugin on "topology=$topology" deadline_ms=60000
-name="nobody has set a limit"
-silent --nuioa-timeout-ms=60000 -N1 -n2 -w node1
-ok "$name: the step runs and ends while srun's 60 s are not over" await 30 is_over
-end_silent
-plugin on "topology=$topology" deadline_ms=60000 timeout_max_ms=30000
-launch 8 -N4 --exclusive --nuioa --nuioa-timeout-ms=60000
-is "longer than the site waits: the job runs" "$rc,$ranks" "0,8"
-one_line "longer than the site waits: one line"
-like "longer than the site waits: it says so" "$(nuioa_lines)" 'timeout_ms: 60000 ms .*: 30000 ms'
-launch 8 SLURM_NUIOA_TIMEOUT_MS=60000 -N4 --exclusive --nuioa
-one_line "longer than the site waits, by the environment: one line"
-launch 8 SLURM_NUIOA_TIMEOUT_MS=60000 -N4 --exclusive
-is "of a plugin that is off nothing is said" "$(nuioa_lines)" ""
-launch 8 -N4 --exclusive --nuioa --nuioa-timeout-ms=30000
-is "not longer: not a word" "$(nuioa_lines)" ""
-launch 8 -N4 --exclusive --nuioa
-is "what the site says: not a word" "$(nuioa_lines)" ""
-
+# Somebody stops that process: the node prints, and does not wait.
+cat >"$CLUSTER_DIR/home/stops" <<'END'
+#!/bin/sh
+kill -STOP $(pgrep -x -u "$(id -u)" slurmstepd)
+END
+chmod 755 "$CLUSTER_DIR/home/stops"
+for _ in 1 2 3; do
+    user env "${silent[@]}" srun -N1 -n1 -w node1 --nuioa=report "$home/stops"
+    is "a rank stops the process that reports: the step ends, and the node reports" \
+        "$rc,$(reported)" "0,node1"
+done
+ok "nothing is left of it" idle 100
+is "... no process either" "$(in_node node1 pgrep -c slurmstepd)" 0
 plugin off
 finish

@@ -187,9 +187,6 @@ sed '$aAuthInfo=socket=/run/munge/elsewhere,ttl=60' "$CLUSTER_DIR/slurm.conf" \
     >"$CLUSTER_DIR/elsewhere.conf"
 slurm_conf=/run/cluster/elsewhere.conf doctor node1
 finds "the socket that AuthInfo names" munge-unreachable '/run/munge/elsewhere: No such file'
-plugin on munge_socket=/run/munge/none auth=munge
-slurm_conf=/run/cluster/without-munge.conf doctor node1
-finds "but for auth=munge" munge-unreachable '/run/munge/none: No such file'
 plugin on
 library=$(in_node node1 sh -c '
     readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')

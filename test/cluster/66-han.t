@@ -67,7 +67,7 @@ set=OMPI_MCA_coll_han_priority=35
 ranks "--export=ALL,$set" -m arbitrary -w $mirror --nuioa
 is "... in --export" "$(show):$err" "8 $set:"
 plugin -n node3 off
-ranks -m arbitrary -w $mirror --nuioa=export --nuioa-gather=off
+ranks -m arbitrary -w $mirror --nuioa=export
 is "a node without the plugin does the same as the others" "$(show)" "8 $off"
 plugin -n node3 on topology=/run/node/topology.xml "${patient[@]}"
 launched=$((launched + 1))

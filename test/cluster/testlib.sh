@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 home=/run/cluster/home
 topology=/run/node/topology.xml
 # For tests that are not about time: a busy machine is no reason for a warning.
-patient=(timeout_ms=60000 deadline_ms=60000)
+patient=(deadline_ms=60000)
 # No node waits for another, so its ranks may start while slurmstepd elsewhere still has the
 # user's rights to fork its own. A direct connection between the two is refused at that moment, and
 # the ranks wait for ever ($slurm_lost); messages through slurmd are not.
