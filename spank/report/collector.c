@@ -251,8 +251,8 @@ static void explain_missing(struct collection *c)
         snprintf(text, sizeof(text), "report: %s: " CONSEQUENCE, c->trouble.text);
     else
         snprintf(text, sizeof(text),
-                 "report: no record from %s; unless Slurm or a node says why, install nuioa there, "
-                 "with its line in plugstack.conf; where it is installed, slurmd.log says why",
+                 "report: no record from %s; unless Slurm or a node says why, install the same "
+                 "nuioa there, with its line in plugstack.conf; where it is installed, slurmd.log says why",
                  *names            ? names
                  : c->record_count ? "some nodes"
                                    : "any node of the step");

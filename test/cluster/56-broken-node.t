@@ -218,7 +218,7 @@ for what in /run /run/nuioa /tmp /dev/shm; do
     as_without_us none pmix
     mend_disk "$what"
     nothing_left
-    when=("before the hello")
+    when=("before its child")
     [[ $what != /run* ]] || when+=("before the record" "after the record")
     for moment in "${when[@]}"; do
         name="node2's $what breaks $moment"
