@@ -2,15 +2,9 @@
 #ifndef NUIOA_UTIL_DESCRIPTORS_H
 #define NUIOA_UTIL_DESCRIPTORS_H
 
-#include <stdint.h>
-
 /* Closes the descriptors `first` to `last`, both included, of which any may be closed already;
  * UINT_MAX is above all. A child may call it after fork, because it is async-signal-safe. Linux
  * before 5.9 has no close_range(2): there descriptors of 65536 and above stay open. */
 void nuioa_close_descriptors(unsigned first, unsigned last);
-
-/* Returns how many more descriptors this process could open if its limit (RLIMIT_NOFILE) were
- * `limit`. UINT32_MAX: that is no limit, or /proc does not tell. */
-uint32_t nuioa_free_descriptors(uint64_t limit);
 
 #endif

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "spank/common/hosts.h"
-#include "spank/rendezvous/wire.h"
+#include "spank/report/wire.h"
 
 /* As Slurm writes them. */
 static void test_find(void **state)

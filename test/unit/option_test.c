@@ -56,8 +56,7 @@ static void test_defaults(void **state)
     assert_int_equal(options.rails, 0);
     assert_false(options.rails_connected);
     assert_int_equal(options.threads, NUIOA_SWITCH_AUTO);
-    assert_int_equal(options.gather, NUIOA_SWITCH_AUTO);
-    assert_int_equal(options.timeout_ms, 500);
+    assert_int_equal(options.deadline_ms, 2000);
     assert_string_equal(options.hints, "");
     assert_string_equal(options.trace, "");
     assert_string_equal(options.nic, "auto");
@@ -171,8 +170,6 @@ static void test_words(void **state)
     assert_int_equal(options.mem, NUIOA_MEM_OFF);
     accept("leader", "rank0");
     assert_int_equal(options.leader, NUIOA_LEADER_RANK0);
-    accept("gather", "off");
-    assert_int_equal(options.gather, NUIOA_SWITCH_OFF);
     accept("threads", "on");
     assert_int_equal(options.threads, NUIOA_SWITCH_ON);
     accept("threads", "off");
@@ -269,17 +266,14 @@ static void test_admin(void **state)
 static void test_numbers(void **state)
 {
     (void)state;
-    accept("timeout-ms", "60000");
-    assert_int_equal(options.timeout_ms, 60000);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "deadline_ms", "60000"), 0);
+    assert_int_equal(options.deadline_ms, 60000);
     static const char *const bad[] = { "0", "60001", "-5", "5s", "" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        assert_int_equal(set_at(NUIOA_FROM_COMMAND, "timeout_ms", bad[i]), -EINVAL);
-    assert_int_equal(options.timeout_ms, 60000);
-    assert_int_equal(options.timeout_max_ms, 5000);
-    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "timeout_max_ms", "9000"), 0);
-    assert_int_equal(options.timeout_max_ms, 9000);
-    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "timeout_max_ms", "60000"), -EPERM);
-    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "timeout_max_ms", "60000"), -EPERM);
+        assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "deadline_ms", bad[i]), -EINVAL);
+    assert_int_equal(options.deadline_ms, 60000);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "deadline_ms", "60000"), -EPERM);
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "deadline_ms", "60000"), -EPERM);
 }
 
 static void test_export(void **state)
@@ -404,15 +398,15 @@ static void test_names(void **state)
 {
     (void)state;
     char text[64];
-    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "timeout-ms");
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "deadline-ms");
     assert_non_null(option);
     assert_string_equal(nuioa_option_variable(option, text, sizeof(text)),
-                        "SLURM_NUIOA_TIMEOUT_MS");
+                        "SLURM_NUIOA_DEADLINE_MS");
     assert_string_equal(nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, sizeof(text)),
-                        "--nuioa-timeout-ms");
+                        "--nuioa-deadline-ms");
     assert_string_equal(nuioa_option_variable(nuioa_option_table, text, sizeof(text)),
                         "SLURM_NUIOA");
-    assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "timeout"));
+    assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "deadline"));
 }
 
 /* The help was wrong about these options once. */
@@ -427,7 +421,6 @@ static void test_help_is_so(void **state)
         { "mem", "nic: on its NIC's, for a rank alone spread over those of all its NICs",
           "on its NIC's, spread" },
         { "mem", "interleave: spread over those of all NICs in use", "the step's" },
-        { "timeout_ms", "no longer than timeout_max_ms of plugstack.conf", "60000" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "output/report.h"
-#include "spank/rendezvous/record.h"
+#include "spank/report/record.h"
 
 void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count, size_t *length)
 {
     struct wire_record head = {
-        .node = node,
         .leader = node * count,
-        .near = 1,
         .task_count = count,
         .numa_count = 2,
         .core_count = 8,
         .nic_count = 1,
-        .line_count = count,
+        .row_count = count,
         .cost_before = 10,
         .cost_after = 8,
         .bound = -1,
@@ -26,14 +24,14 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
         .advice = UINT32_MAX, /* also what this version does not know */
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
-    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct nuioa_report_line);
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_row);
     char *bytes = calloc(1, *length);
     snprintf(head.host, sizeof(head.host), "n%u", node + 1);
     snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < count; i++) {
-        struct nuioa_report_line line = {
+        struct wire_row row = {
             .numas = "0",
             .memory = "default",
             .nic = "mlx5_0:1",
@@ -43,9 +41,9 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
             .leads = i == 0,
             .weight = -1,
         };
-        snprintf(line.ranks, sizeof(line.ranks), "%u", node * count + i);
-        snprintf(line.cpus, sizeof(line.cpus), "%u", i);
-        memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
+        snprintf(row.ranks, sizeof(row.ranks), "%u", node * count + i);
+        snprintf(row.cpus, sizeof(row.cpus), "%u", i);
+        memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(row), &row, sizeof(row));
     }
     return bytes;
 }

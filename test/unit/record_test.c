@@ -12,9 +12,10 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_lines.h"
 #include "plan_case.h"
 #include "record_case.h"
-#include "spank/rendezvous/record.h"
+#include "spank/report/record.h"
 
 /* What a node tells srun of itself, and which records srun refuses. */
 
@@ -25,15 +26,17 @@ static void records(void **state)
     char *bytes = make_record(0, 2, "0", 4, &length);
     (void)state;
     assert_int_equal(record_read(bytes, length, &record), 0);
-    assert_string_equal(record.lines[3].ranks, "3");
+    assert_string_equal(record.rows[3].ranks, "3");
     for (size_t cut = 0; cut < length; cut++)
         assert_int_equal(record_read(bytes, cut, &record), -EINVAL);
     static const size_t doubles[] = { offsetof(struct wire_record, cost_before),
                                       offsetof(struct wire_record, cost_after),
                                       offsetof(struct wire_record, bound),
+                                      offsetof(struct wire_record, sent),
+                                      offsetof(struct wire_record, sent_off),
                                       sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                                          3 * sizeof(struct nuioa_report_line) +
-                                          offsetof(struct nuioa_report_line, weight) };
+                                          3 * sizeof(struct wire_row) +
+                                          offsetof(struct wire_row, weight) };
     static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
         for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
@@ -46,15 +49,15 @@ static void records(void **state)
     assert_int_equal(record_read(bytes, length, &record), 0);
     /* a text without an end, and one that is no text */
     char *last = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                 3 * sizeof(struct nuioa_report_line);
-    assert_string_equal(record.lines[3].gpus, "0-1");
-    assert_string_equal(record.lines[3].path, "PIX");
-    memset(last + offsetof(struct nuioa_report_line, path), 'x', sizeof(record.lines->path));
+                 3 * sizeof(struct wire_row);
+    assert_string_equal(record.rows[3].gpus, "0-1");
+    assert_string_equal(record.rows[3].path, "PIX");
+    memset(last + offsetof(struct wire_row, path), 'x', sizeof(record.rows->path));
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    memset(last + offsetof(struct nuioa_report_line, path), 0, sizeof(record.lines->path));
-    last[offsetof(struct nuioa_report_line, gpus)] = '\n';
+    memset(last + offsetof(struct wire_row, path), 0, sizeof(record.rows->path));
+    last[offsetof(struct wire_row, gpus)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    last[offsetof(struct nuioa_report_line, gpus)] = '0';
+    last[offsetof(struct wire_row, gpus)] = '0';
     assert_int_equal(record_read(bytes, length, &record), 0);
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
@@ -88,7 +91,7 @@ static void record_texts(void **state)
     free(bytes);
 }
 
-/* A large job has a line for all ranks that share NUMA nodes, NICs and level. */
+/* A large job has a row for all ranks that share NUMA nodes, NICs and level. */
 static void made_records(void **state)
 {
     (void)state;
@@ -100,7 +103,6 @@ static void made_records(void **state)
     for (uint32_t grouped = 0; grouped < 2; grouped++) {
         const struct record_source source = { .plan = &s->plan,
                                               .node = &s->node,
-                                              .position = 3,
                                               .job_tasks = NUIOA_REPORT_RANKS_MAX + grouped };
         struct record record;
         size_t length;
@@ -108,12 +110,11 @@ static void made_records(void **state)
         void *bytes = record_make(&source, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
         assert_string_equal(record.head->host, "n?1");
-        assert_int_equal(record.head->node, 3);
-        assert_int_equal(record.head->line_count, grouped ? 8 : 16); /* NUMA nodes : ranks */
-        for (uint32_t i = 0; i < record.head->line_count; i++) {
-            ranks += record.lines[i].count;
-            assert_int_equal(record.lines[i].count, grouped ? 2 : 1);
-            assert_int_equal(!!strpbrk(record.lines[i].ranks, ",-"), grouped);
+        assert_int_equal(record.head->row_count, grouped ? 8 : 16); /* NUMA nodes : ranks */
+        for (uint32_t i = 0; i < record.head->row_count; i++) {
+            ranks += record.rows[i].count;
+            assert_int_equal(record.rows[i].count, grouped ? 2 : 1);
+            assert_int_equal(!!strpbrk(record.rows[i].ranks, ",-"), grouped);
         }
         assert_int_equal(ranks, 16);
         free(bytes);
@@ -137,6 +138,56 @@ static char *record_of(const struct plan_case *c, struct record *record)
     char *bytes = record_make(&source, &length);
     assert_int_equal(record_read(bytes, length, record), 0);
     return bytes;
+}
+
+/* Of what its own report has, a node sends all. */
+static void rows_and_lines(void **state)
+{
+    (void)state;
+    struct plan_case *c = plan_case_new();
+    machine_quad(&c->node);
+    for (unsigned i = 0; i < 4; i++) {
+        machine_gpu(&c->node, i);
+        machine_path(&c->node, i, i % 2, NUIOA_PATH_PXB);
+    }
+    plan_case_on(c, 4, 1);
+    plan_case_gpus(c, "0;1;2;3");
+    plan_case_weigh(c, (double[]){ 1, 2, 3, 4 });
+    plan_case_make(c);
+    struct nuioa_report_lines lines;
+    struct record record;
+    char *bytes = record_of(c, &record);
+    nuioa_report_lines_make(&lines, &c->plan, &c->node, false);
+    assert_int_equal(record.head->row_count, lines.count);
+    assert_true(lines.count > 0);
+    for (uint32_t i = 0; i < lines.count; i++) {
+        const struct nuioa_report_line got = record_line(&record, i);
+        assert_memory_equal(&got, &lines.line[i], sizeof(got));
+        assert_true(*got.gpus && *got.path && *got.memory && got.weight > 0);
+    }
+    nuioa_report_lines_free(&lines);
+    free(bytes);
+    plan_case_free(c);
+}
+
+/* More bytes cannot leave a node than its ranks send. */
+static void record_flows(void **state)
+{
+    (void)state;
+    static const struct {
+        double sent, off;
+        int rc;
+    } rows[] = { { 0, 0, 0 }, { 5, 5, 0 }, { 5, 6, -EINVAL }, { 5, -1, -EINVAL }, { -1, 0, -EINVAL } };
+    struct record record;
+    size_t length;
+    char *bytes = make_record(0, 2, "0", 1, &length);
+    struct wire_record *head = (void *)bytes;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        head->sent = rows[i].sent;
+        head->sent_off = rows[i].off;
+        assert_int_equal(record_read(bytes, length, &record), rows[i].rc);
+    }
+    free(bytes);
 }
 
 /* GPUs, the NICs beside them, and what NICs are for. */
@@ -171,10 +222,10 @@ static void records_of_gpus(void **state)
     plan_case_free(c);
 }
 
-/* A node with more kinds of ranks than a record has lines for. */
+/* A node with more kinds of ranks than a record has rows for. */
 static void long_records(void **state)
 {
-    enum { RANKS = WIRE_LINES_MAX + 8 };
+    enum { RANKS = WIRE_ROWS_MAX + 8 };
     (void)state;
     struct nuioa_assignment ranks[RANKS] = { 0 };
     struct nuioa_node node = { .numa_count = RANKS, .core_count = RANKS };
@@ -190,9 +241,9 @@ static void long_records(void **state)
     }
     void *bytes = record_make(&source, &length);
     assert_int_equal(record_read(bytes, length, &record), 0);
-    assert_int_equal(record.head->line_count, WIRE_LINES_MAX);
+    assert_int_equal(record.head->row_count, WIRE_ROWS_MAX);
     assert_int_equal(record.head->task_count, RANKS);
-    assert_string_equal(record.lines[WIRE_LINES_MAX - 1].cpus, "63");
+    assert_string_equal(record.rows[WIRE_ROWS_MAX - 1].cpus, "63");
     free(bytes);
     for (uint32_t i = 0; i < RANKS; i++) {
         hwloc_bitmap_free(ranks[i].numas);
@@ -239,6 +290,7 @@ int main(void)
         cmocka_unit_test(records),         cmocka_unit_test(record_limits),
         cmocka_unit_test(record_texts),    cmocka_unit_test(made_records),
         cmocka_unit_test(records_of_gpus), cmocka_unit_test(long_records),
+        cmocka_unit_test(rows_and_lines),  cmocka_unit_test(record_flows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

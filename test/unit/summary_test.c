@@ -12,10 +12,10 @@
 #include "output/report.h"
 #include "plan_case.h"
 #include "record_case.h"
-#include "spank/rendezvous/host_groups.h"
-#include "spank/rendezvous/node_diff.h"
-#include "spank/rendezvous/record.h"
-#include "spank/rendezvous/summary.h"
+#include "spank/report/host_groups.h"
+#include "spank/report/node_diff.h"
+#include "spank/report/record.h"
+#include "spank/report/summary.h"
 
 /* The report of a job, which srun makes of the records of its nodes, and how nodes differ. */
 
@@ -27,7 +27,7 @@ static char *summarize(uint32_t nodes, uint32_t ranks)
         size_t length;
         char *bytes = make_record(i, i == 3 ? 1 : 2, i == 2 ? "1" : "0", ranks, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, &record);
+        summary_add(summary, i, &record);
         free(bytes);
     }
     char *text = summary_text(summary, false);
@@ -71,14 +71,13 @@ static char *report_of(struct plan_case *const *cases, uint32_t count, bool expl
             .plan = &c->plan,
             .node = &c->node,
             .text = explain ? own : NULL,
-            .position = i,
             .job_tasks = tasks,
         };
         struct record record;
         size_t length;
         void *bytes = record_make(&source, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, &record);
+        summary_add(summary, i, &record);
         free(bytes);
         free(own);
     }
@@ -165,14 +164,14 @@ static void many_classes(void **state)
             struct record record;
             size_t length;
             char *bytes = make_record(i, 2, "0", 2, &length);
-            char *lines = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
+            char *rows = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
             for (uint32_t k = 0; i == 4 && k < 2; k++)
-                set_u32(lines + k * sizeof(struct nuioa_report_line),
-                        offsetof(struct nuioa_report_line, level), UINT32_MAX);
+                set_u32(rows + k * sizeof(struct wire_row),
+                        offsetof(struct wire_row, level), UINT32_MAX);
             set_u32(bytes, NIC(usable), (i == 5) == usable);
             set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
             assert_int_equal(record_read(bytes, length, &record), 0);
-            summary_add(summary, &record);
+            summary_add(summary, i, &record);
             free(bytes);
         }
         char *text = summary_text(summary, false);
@@ -333,7 +332,7 @@ static void many_that_differ(void **state)
         size_t length;
         char *bytes = make_record(i, i % 3 ? 2 : 1, "0", 1, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, &record);
+        summary_add(summary, i, &record);
         free(bytes);
     }
     char *text = summary_text(summary, false);
@@ -342,6 +341,55 @@ static void many_that_differ(void **state)
     assert_non_null(strstr(line, ".. (334 nodes): mlx5_0:1 is down,"));
     free(text);
     summary_free(summary);
+}
+
+/* Adds up what three nodes have read: sent[i] bytes, of which off[i]
+ * leave the node. */
+static char *of_flows(const double *sent, const double *off, uint32_t unread, uint32_t ranks)
+{
+    struct summary *summary = summary_new();
+    for (uint32_t i = 0; i < 3; i++) {
+        struct record record;
+        size_t length;
+        char *bytes = make_record(i, 2, "0", 2, &length);
+        struct wire_record *head = (void *)bytes;
+        head->profile_ranks = i == unread ? 0 : ranks;
+        head->sent = sent[i];
+        head->sent_off = off[i];
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        summary_add(summary, i, &record);
+        free(bytes);
+    }
+    char *text = summary_text(summary, false);
+    summary_free(summary);
+    assert_non_null(text);
+    return text;
+}
+
+/* Only where each node has read the profile, and the step has all its ranks, which are six. */
+static void off_node(void **state)
+{
+    (void)state;
+    const double sent[] = { 1e9, 2e9, 1e9 }, off[] = { 0, 1e9, 5e8 }, none[] = { 0, 0, 0 };
+    const struct {
+        const double *sent, *off;
+        uint32_t unread, ranks;
+        const char *line;
+    } rows[] = {
+        { sent, off, UINT32_MAX, 6, "\noff node: 37.5 % of the profile's bytes, without collectives" },
+        { sent, none, UINT32_MAX, 4, "\noff node: 0.0 % of" },
+        { sent, off, 1, 6, NULL },
+        { sent, off, UINT32_MAX, 7, NULL },
+        { none, none, UINT32_MAX, 6, NULL },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char *text = of_flows(rows[i].sent, rows[i].off, rows[i].unread, rows[i].ranks);
+        if (rows[i].line)
+            assert_non_null(strstr(text, rows[i].line));
+        else
+            assert_null(strstr(text, "off node"));
+        free(text);
+    }
 }
 
 int main(void)
@@ -355,6 +403,7 @@ int main(void)
         cmocka_unit_test(differences),
         cmocka_unit_test(differences_of_gpus),
         cmocka_unit_test(many_that_differ),
+        cmocka_unit_test(off_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task_gpus_case.h"
 
-#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,13 +13,12 @@
 #include <cmocka.h>
 
 #include "spank/stepd/gpu_access.h"
-#include "spank/stepd/rendezvous_stepd.h"
 #include "spank/stepd/task_gpus.h"
 
 const struct task_gpus_file task_gpus_files[GPUS] = { { "/dev/null", 3 },
                                                       { "/dev/zero", 5 },
                                                       { "/dev/full", 7 } };
-bool file_unknown, awaited;
+bool file_unknown;
 char said[256];
 struct stepd_context context;
 pid_t pids[TASKS];
@@ -28,11 +26,6 @@ pid_t pids[TASKS];
 static struct nuioa_gpu gpus[GPUS];
 static struct nuioa_task tasks[TASKS];
 static uint32_t indexes[TASKS * GPUS];
-
-unsigned rendezvous_stepd_spare_ms(const struct stepd_context *c)
-{
-    return awaited ? c->options.timeout_ms / 2 : UINT_MAX;
-}
 
 void slurm_debug(const char *format, ...)
 {

@@ -20,7 +20,6 @@ struct task_gpus_file {
 extern const struct task_gpus_file task_gpus_files[GPUS];
 
 extern bool file_unknown; /* the file of the last GPU is unknown */
-extern bool awaited;      /* srun waits for this node's record */
 extern char said[256];    /* the last text of slurm_debug() */
 
 extern struct stepd_context context;

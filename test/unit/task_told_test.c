@@ -234,22 +234,6 @@ static void test_a_late_task(void **state)
     assert_string_equal(describe(), "0 ? 2");
 }
 
-/* The limit would be minutes, but srun waits. */
-static void test_a_late_task_while_others_wait(void **state)
-{
-    (void)state;
-    pids[1] = fork();
-    if (pids[1] == 0)
-        for (;;)
-            pause();
-    context.options.deadline_ms = 600000;
-    context.options.timeout_ms = 100;
-    awaited = true;
-    assert_false(task_gpus_await(&context));
-    awaited = false;
-    assert_string_equal(describe(), "? ? ?");
-}
-
 /* The others do not wait for it until the deadline, which would be minutes. Its status is left to
  * those who wait for it. */
 static void test_a_task_that_ends(void **state)
@@ -286,8 +270,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_told_while_it_changes, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_late_task_while_others_wait, begin_telling,
-                                        end_telling),
         cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
