@@ -32,7 +32,7 @@ class Nuioa(AutotoolsPackage):
     variant("slurm", default=True, description="Build the plugin for Slurm")
     variant("jansson", default=True, description="Build the command nuioa")
     variant("pmix", default=True, description="Publish the plan as PMIx keys")
-    variant("munge", default=True, description="Let nodes authenticate each other by MUNGE")
+    variant("munge", default=True, description="Send the reports of nodes to srun under MUNGE")
     variant("openmpi", default=False, description="Record communication of Open MPI programs")
     variant("mpich", default=False, description="Record communication of MPICH programs")
 

@@ -59,8 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     option_sources_read(&sources, &options, &warnings);
     options_check(&options);
     /* The environment and flags, which users write, cannot change what an administrator sets. */
-    INPUT_CHECK(options.timeout_max_ms == site.timeout_max_ms);
-    INPUT_CHECK(options.timeout_ms <= site.timeout_ms || options.timeout_ms <= site.timeout_max_ms);
     INPUT_CHECK(options.deadline_ms == site.deadline_ms);
     INPUT_CHECK(!strcmp(options.distances, site.distances));
     INPUT_CHECK(!strcmp(options.cache, site.cache));

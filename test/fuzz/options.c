@@ -9,9 +9,7 @@ void options_check(const struct nuioa_options *o)
 {
     INPUT_CHECK(o->mode <= NUIOA_ON && o->policy <= NUIOA_POLICY_LATENCY);
     INPUT_CHECK(o->cores <= NUIOA_CORES_PACK && o->mem <= NUIOA_MEM_INTERLEAVE);
-    INPUT_CHECK(o->leader <= NUIOA_LEADER_OFF && o->auth <= NUIOA_AUTH_MUNGE);
-    INPUT_CHECK(o->gather <= NUIOA_SWITCH_OFF);
-    INPUT_CHECK(o->timeout_ms - 1 < 60000 && o->timeout_max_ms - 1 < 60000);
+    INPUT_CHECK(o->leader <= NUIOA_LEADER_OFF);
     INPUT_CHECK(o->deadline_ms - 1 < 60000);
     INPUT_CHECK(o->remote_cost >= 0 && o->remote_cost <= 100);
     INPUT_CHECK(o->hop_cost >= 0 && o->hop_cost <= 100);

@@ -66,12 +66,10 @@ const struct doctor_kind doctor_kinds[] = {
 
     /* --- what the plugin needs --- */
     { "munge-missing", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this "
-      "library.",
-      "Install libmunge (Debian: libmunge2). If only auth=munge uses it, auth=key in "
-      "plugstack.conf does without." },
+      "Slurm's messages, and the reports of nodes to srun, are signed with this library.",
+      "Install libmunge (Debian: libmunge2)." },
     { "munge-unreachable", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "munged signs Slurm's own messages, and with auth=munge the job-wide report.",
+      "munged signs Slurm's own messages, and the job-wide report.",
       "Start munged and read its log. If its socket is elsewhere, set munge_socket= in "
       "plugstack.conf." },
     { "pmix-plugin", DOCTOR_ADVICE, DOCTOR_SHARED,
