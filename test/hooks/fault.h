@@ -15,8 +15,8 @@ enum fault_kind {
     FAULT_OPEN,    /* open, fopen, pipe, dup2 */
     FAULT_READ,    /* read, stat, random numbers */
     FAULT_WRITE,   /* write, mkdir */
-    FAULT_SOCKET,  /* sockets, poll, epoll */
-    FAULT_PROCESS, /* fork, change of user */
+    FAULT_SOCKET,  /* sockets, poll */
+    FAULT_PROCESS, /* fork, change of user, limits */
     FAULT_THREAD,
     FAULT_MUNGE,
     FAULT_HWLOC,

@@ -83,6 +83,7 @@ static bool run_variant(unsigned number, struct launch *launch, bool always)
     const struct variant *v = &variants[number];
     const char *skip = launch_cpus() < 2                     ? "this takes two CPUs"
                        : v->contained && RUNNING_ON_VALGRIND ? "valgrind shares no memory"
+                       : v->root && geteuid()                ? "this takes root"
                                                              : NULL;
     if (skip) {
         printf("ok %u - %s # SKIP %s\n", number + 1, v->name, skip);

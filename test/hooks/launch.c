@@ -19,6 +19,9 @@
 /* A program that takes longer hangs. */
 #define SECONDS 60
 
+/* How long a process may end after its parent. */
+#define ORPHAN_MS 5000
+
 /* The user, if root runs the test. */
 #define NOBODY 65534
 
@@ -74,7 +77,7 @@ static pid_t start(struct role role, int program, void (*run)(const struct role 
     pid_t pid = fork();
     if (pid == 0) {
         alarm(SECONDS);
-        stand_in.uid = getuid() ? getuid() : NOBODY;
+        stand_in.uid = getuid() ? getuid() : role.variant->root ? 0 : NOBODY;
         dup2(output[program], STDERR_FILENO);
         run(&role);
         _exit(1);
@@ -100,14 +103,33 @@ static void finish(struct launch *launch, int program, pid_t pid)
 
 /* --- afterwards ------------------------------------------------------------------------------- */
 
+/* A message to the user: a line by Slurm, why there is no common report, or a fault of a node in
+ * front of its own report; not the report itself. */
+static bool is_message(const char *line)
+{
+    unsigned node;
+    int end = 0;
+    return !strncmp(line, "user: ", 6) || !strncmp(line, "nuioa: report: ", 15) ||
+           (sscanf(line, "nuioa: n%u: %n", &node, &end) == 1 && end);
+}
+
+static unsigned count_messages(const char *said)
+{
+    unsigned count = 0;
+    for (const char *line = said; *line; line += *line == '\n') {
+        count += is_message(line);
+        line += strcspn(line, "\n");
+    }
+    return count;
+}
+
 static void read_output(struct launch *launch)
 {
     for (int i = 0; i < PROGRAMS; i++) {
         struct program *p = &launch->programs[i];
         ssize_t length = pread(output[i], p->said, sizeof(p->said) - 1, 0);
         p->said[length < 0 ? 0 : length] = '\0';
-        for (const char *at = p->said; (at = strstr(at, "user: ")); at++)
-            p->lines += at == p->said || at[-1] == '\n';
+        p->lines = count_messages(p->said);
         if (ftruncate(output[i], 0) < 0)
             abort();
         lseek(output[i], 0, SEEK_SET);
@@ -204,6 +226,20 @@ static void run_nodes(const struct role *role)
         finish(role->launch, PROGRAM_STEPD + (int)i, pids[i]);
 }
 
+/* Processes that the programs have left come to this one. A killed one may take a moment. */
+static void find_orphans(struct launch *launch)
+{
+    pid_t pid;
+    for (int tries = 0; (pid = waitpid(-1, NULL, WNOHANG)) >= 0; tries += !pid) {
+        if (!pid)
+            usleep(1000);
+        if (tries < ORPHAN_MS)
+            continue;
+        snprintf(launch->files, sizeof(launch->files), "a process is left");
+        return;
+    }
+}
+
 void launch_run(struct launch *launch, const struct variant *v, int program,
                 const struct fault_plan *plan)
 {
@@ -222,6 +258,7 @@ void launch_run(struct launch *launch, const struct variant *v, int program,
     run_nodes(&role);
     close(over[1]);
     waitpid(srun, NULL, 0);
+    find_orphans(launch);
     read_output(launch);
     read_files(launch);
 }

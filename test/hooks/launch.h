@@ -38,7 +38,7 @@ struct launch {
     struct program programs[PROGRAMS];
     struct task tasks[NODES_MAX][TASKS_MAX];
     char environment[32768]; /* from salloc to srun, and from srun to the nodes */
-    char files[512];         /* files that were left behind; "": none */
+    char files[512];         /* files or processes that were left behind; "": none */
 };
 
 /* Makes the directory and the files that launches use; false with a text on stderr. */

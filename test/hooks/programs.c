@@ -19,7 +19,8 @@
 #include "state.h"
 
 extern spank_f slurm_spank_init, slurm_spank_init_post_opt, slurm_spank_local_user_init,
-    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init, slurm_spank_exit;
+    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init,
+    slurm_spank_task_exit, slurm_spank_exit;
 
 static struct program *program;
 static struct state before;
@@ -61,10 +62,7 @@ static void read_arguments(const struct role *role)
 {
     const struct variant *v = role->variant;
     char cache[32];
-    static char patience[] = "timeout_ms=5000"; /* for a busy machine, or under valgrind */
     snprintf(cache, sizeof(cache), "%sn%u.cache", v->gpus ? "gpu-" : "", stand_in.node);
-    if (!v->impatient)
-        arguments[argument_count++] = patience;
     for (unsigned i = 0; i < WORDS_MAX && v->plugstack[i]; i++)
         arguments[argument_count++] = fill_in(v->plugstack[i]);
     if (role->program == PROGRAM_SLURMD)
@@ -97,7 +95,7 @@ static void end(void)
 
 static void become_user(void)
 {
-    if (getuid())
+    if (getuid() || !stand_in.uid)
         return;
     if (setgroups(0, NULL) < 0 || setresgid(stand_in.uid, stand_in.uid, stand_in.uid) < 0 ||
         setresuid(stand_in.uid, stand_in.uid, stand_in.uid) < 0)
@@ -204,6 +202,21 @@ static void srun_begin(const struct role *role)
     }
 }
 
+/* Stops the children of this process. */
+static void stop_children(void)
+{
+    char path[64];
+    int pid;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", gettid());
+    fault_pause();
+    FILE *children = fopen(path, "re");
+    while (children && fscanf(children, "%d", &pid) == 1)
+        kill(pid, SIGSTOP);
+    if (children)
+        fclose(children);
+    fault_resume();
+}
+
 void program_srun(const struct role *role)
 {
     char byte = 0;
@@ -212,13 +225,17 @@ void program_srun(const struct role *role)
         take_environment(role->launch, false);
     become_user();
     begin(role, S_CTX_LOCAL);
-    srun_begin(role);
+    if (!role->variant->bare_srun)
+        srun_begin(role);
+    if (role->variant->silent_srun)
+        stop_children();
     fault_pause();
     keep_environment(role->launch);
     if (write(role->ready, &byte, 1) != 1 || read(role->end, &byte, 1) != 0)
         abort();
     fault_resume();
-    call(slurm_spank_exit, "exit");
+    if (!role->variant->bare_srun)
+        call(slurm_spank_exit, "exit");
     end();
 }
 
@@ -402,7 +419,13 @@ static void run_tasks(const struct role *role)
     for (unsigned i = 0; i < count; i++) {
         if (waitpid(pids[i], &status, 0) != pids[i] || status)
             fail("a task died");
+        stand_in.task = (int)i;
+        stand_in.pid = pids[i];
+        fault_resume();
+        call_contained(role->variant, slurm_spank_task_exit, "task_exit");
+        fault_pause();
     }
+    stand_in.task = -1;
     fault_resume();
 }
 

@@ -33,7 +33,6 @@ enum gpus_answer {
 struct variant {
     const char *name;
     const char *plugstack[WORDS_MAX];   /* arguments in plugstack.conf; cache= is added */
-    bool impatient;                     /* timeout_ms=5000 is not added, either */
     const char *flags[WORDS_MAX];       /* what the user typed: "nuioa=on", "nuioa-nic=eth7" */
     const char *environment[WORDS_MAX]; /* variables of the user, which srun sees */
     const char *step[WORDS_MAX];        /* variables that Slurm sets for this step */
@@ -53,6 +52,9 @@ struct variant {
     bool cgroup2;       /* version 2 of cgroups, else version 1 */
     bool outside;       /* the tasks' cgroup is outside of slurmstepd's part of the tree */
     bool few_ports;     /* SrunPortRange is too small */
+    bool root;          /* the job is root's; this takes root */
+    bool bare_srun;     /* srun has no plugin */
+    bool silent_srun;   /* what collects the nodes' records is stopped */
     bool faults;        /* the test of faults launches it many times */
     unsigned bind;      /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
     /* What it must show. A word that begins with '!' must not be there. */

@@ -15,11 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -148,6 +146,8 @@ WRAP_SOCKET(ECONNRESET, ssize_t, send, (int fd, const void *from, size_t size, i
             (fd, from, size, flags))
 WRAP_SOCKET(ECONNRESET, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags),
             (fd, message, flags))
+WRAP_SOCKET(ECONNRESET, ssize_t, recvmsg, (int fd, struct msghdr *message, int flags),
+            (fd, message, flags))
 WRAP_SOCKET(ECONNRESET, ssize_t, recv, (int fd, void *to, size_t size, int flags),
             (fd, to, size, flags))
 WRAP_SOCKET(ENOBUFS, int, getsockname, (int fd, struct sockaddr *to, socklen_t *size),
@@ -158,24 +158,6 @@ WRAP_SOCKET(ENOBUFS, int, setsockopt,
             (int fd, int level, int name, const void *from, socklen_t size),
             (fd, level, name, from, size))
 WRAP_SOCKET(ENOMEM, int, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms))
-WRAP_SOCKET(EMFILE, int, epoll_create1, (int flags), (flags))
-WRAP_SOCKET(ENOSPC, int, epoll_ctl, (int epoll, int what, int fd, struct epoll_event *event),
-            (epoll, what, fd, event))
-WRAP_SOCKET(ENOMEM, int, epoll_wait, (int epoll, struct epoll_event *events, int count, int ms),
-            (epoll, events, count, ms))
-WRAP_SOCKET(EMFILE, int, eventfd, (unsigned value, int flags), (value, flags))
-
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...)
-{
-    va_list args;
-    va_start(args, request);
-    void *argument = va_arg(args, void *);
-    va_end(args);
-    return fault_hits(FAULT_SOCKET, EIO) ? -1 : __real_ioctl(fd, request, argument);
-}
-
 /* --- processes, threads, places --------------------------------------------------------------- */
 
 WRAP(FAULT_PROCESS, EAGAIN, -1, pid_t, fork, (void), ())
@@ -185,6 +167,8 @@ WRAP(FAULT_PROCESS, EPERM, -1, int, setresgid, (gid_t real, gid_t effective, gid
      (real, effective, saved))
 WRAP(FAULT_PROCESS, EPERM, -1, int, setgroups, (size_t count, const gid_t *groups), (count, groups))
 WRAP(FAULT_PROCESS, EPERM, -1, pid_t, setsid, (void), ())
+WRAP(FAULT_PROCESS, EPERM, -1, int, setrlimit,
+     (__rlimit_resource_t resource, const struct rlimit *limit), (resource, limit))
 
 int __real_prctl(int option, ...);
 int __wrap_prctl(int option, ...);
@@ -237,6 +221,9 @@ __attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...)
     if (number == SYS_clone3)
         return clone_child((struct clone_args *)a[0], (size_t)a[1]);
     if (number == SYS_clone && fault_hits(FAULT_PROCESS, EAGAIN))
+        return -1;
+    if ((number == SYS_pidfd_open || number == SYS_pidfd_send_signal) &&
+        fault_hits(FAULT_PROCESS, ENOSYS))
         return -1;
     if (number == SYS_set_mempolicy && fault_hits(FAULT_BIND, EINVAL))
         return -1;
