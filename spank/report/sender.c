@@ -41,6 +41,13 @@ int sender_open(struct sender *s)
     return 0;
 }
 
+void sender_forked(struct sender *s)
+{
+    if (s->child_control >= 0)
+        close(s->child_control);
+    s->child_control = -1;
+}
+
 /* Sends a byte with a descriptor. */
 static int send_descriptor(int to, int fd)
 {
@@ -100,7 +107,7 @@ void sender_close(struct sender *s)
         return;
     munmap(s->memory, sizeof(*s->memory));
     close(s->control);
-    close(s->child_control);
+    sender_forked(s);
     *s = (struct sender)SENDER_NONE;
 }
 

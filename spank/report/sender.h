@@ -42,7 +42,7 @@ struct sender_memory {
 struct sender {
     struct sender_memory *memory; /* NULL: there is none */
     int control;                  /* slurmstepd's end of the pair; -1: none */
-    int child_control;            /* the child's end */
+    int child_control;            /* the child's end; -1: closed */
 };
 
 /* The value without memory and sockets. */
@@ -68,9 +68,13 @@ int sender_open(struct sender *sender);
  * that sender_hand_over() gave it. */
 void sender_work(int fd, void *arg);
 
+/* When the child is forked: closes the child's end here, so that sender_hand_over() sees whether
+ * the child is still there. */
+void sender_forked(struct sender *sender);
+
 /* Gives the child the record with its seal, and the text with the node's own report, "" for none;
  * and `output`, where it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
- * Returns 0; or -errno if the child has gone, or a call before has succeeded. */
+ * Returns 0; or -errno if the child has gone, or a call was made before. */
 int sender_hand_over(struct sender *sender, const struct wire_seal *seal, const void *record,
                      size_t length, const char *text, int output);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,11 @@ struct report_stepd {
     uint32_t ended;        /* tasks of this node that have ended */
     struct sender sender;
     struct user_child child;
-    char *own; /* what this node prints itself; malloc'd, owned; NULL: nothing was handed over */
-    struct nuioa_error why; /* why there is no child, for the user; "": no reason to tell */
+    char *own; /* what this node prints itself; malloc'd, owned; NULL: nothing so far */
+    /* The child has the record and the job's stderr. A thread may set it (completion.c). */
+    atomic_bool handed_over;
+    bool finished;          /* the child was waited for */
+    struct nuioa_error why; /* why it has no record, for the user; "": no reason to tell */
 };
 
 static bool is_wanted(const struct nuioa_options *o)
@@ -44,7 +48,7 @@ static bool is_wanted(const struct nuioa_options *o)
 
 /* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
  * count: SPANK items are for one component, the SLURM_STEP_* variables for all. */
-static bool find_position(const struct stepd_context *c, spank_t spank, struct report_stepd *g)
+static bool find_position(spank_t spank, struct report_stepd *g)
 {
     char **environment = step_environment(spank), host[64];
     const char *nodes = nuioa_variable(environment, "SLURM_STEP_NUM_NODES");
@@ -56,8 +60,8 @@ static bool find_position(const struct stepd_context *c, spank_t spank, struct r
     g->job_tasks = UINT32_MAX;
     memcpy(s->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
     s->version = WIRE_VERSION;
-    s->node = c->step.node_id;
     if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NODEID, &s->node) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_ID, &s->job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &s->step_id) != ESPANK_SUCCESS)
         return false;
@@ -118,6 +122,7 @@ static int start_child(struct stepd_context *c, spank_t spank, struct report_ste
     if (!rc)
         rc = user_child_start(&g->child, &user, sender_work, &call, g->sender.child_control,
                               LIFE_MS);
+    sender_forked(&g->sender);
     return rc < 0 ? nuioa_fail(&g->why, rc, "%s", strerror(-rc)) : 0;
 }
 
@@ -130,7 +135,7 @@ void report_stepd_begin(struct stepd_context *c, spank_t spank)
         return;
     g->sender = (struct sender)SENDER_NONE;
     g->child = (struct user_child)USER_CHILD_NONE;
-    if (find_position(c, spank, g) && text && start_child(c, spank, g, text) < 0)
+    if (find_position(spank, g) && text && start_child(c, spank, g, text) < 0)
         sender_close(&g->sender);
 }
 
@@ -189,11 +194,12 @@ static void hand_over(struct stepd_context *c, const struct placement *placement
     size_t length;
     struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
     g->own = record ? own_text(c, placement) : NULL;
-    if (g->own &&
-        sender_hand_over(&g->sender, &g->seal, record, length, g->own, STDERR_FILENO) < 0) {
-        free(g->own);
-        g->own = NULL;
-    }
+    int rc = g->own ? sender_hand_over(&g->sender, &g->seal, record, length, g->own, STDERR_FILENO)
+                    : -ENOMEM;
+    if (rc < 0 && !*g->why.text && g->sender.memory)
+        nuioa_fail(&g->why, rc, "%s",
+                   rc == -EPIPE ? "the process that sends it has ended" : strerror(-rc));
+    g->handed_over = !rc;
     free(record);
 }
 
@@ -215,32 +221,44 @@ void report_stepd_tell(struct stepd_context *c, const struct placement *placemen
         return;
     }
     hand_over(c, placement);
-    if (!c->report->own)
+    if (!c->report->handed_over)
         print_own(c, placement);
     faults_log(c);
 }
 
+/* Lets the child finish, or kills it: Slurm waits until nobody has the job's stderr. Prints what a
+ * child that is late, or has died, has not. */
+static void finish(struct report_stepd *g)
+{
+    struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };
+    int64_t until_ms = nuioa_clock_ms() + EXIT_MS, left_ms;
+    int ready = 0;
+    g->finished = true;
+    sender_tell_end(&g->sender);
+    while ((left_ms = until_ms - nuioa_clock_ms()) > 0 &&
+           (ready = poll(&done, 1, (int)left_ms)) < 0 && errno == EINTR)
+        ;
+    bool late = sender_is_late(&g->sender);
+    if (ready <= 0)
+        user_child_kill(&g->child);
+    if (late)
+        log_text(g->own);
+}
+
+/* Tasks that end before the record is handed over were killed while they waited for their plan. */
 void report_stepd_task_exit(struct stepd_context *c)
 {
     struct report_stepd *g = c->report;
-    if (!g || !g->own || ++g->ended < c->step.task_count)
-        return;
-    struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };
-    int64_t until_ms = nuioa_clock_ms() + EXIT_MS, left_ms = EXIT_MS;
-    int ready;
-    sender_tell_end(&g->sender);
-    while ((ready = poll(&done, 1, (int)left_ms)) < 0 && errno == EINTR && left_ms > 0)
-        left_ms = until_ms - nuioa_clock_ms();
-    if (ready > 0 || !sender_is_late(&g->sender))
-        return;
-    user_child_kill(&g->child);
-    log_text(g->own);
+    if (g && ++g->ended >= c->step.task_count && g->handed_over && !g->finished)
+        finish(g);
 }
 
 void report_stepd_end(struct stepd_context *c)
 {
     if (!c->report)
         return;
+    if (c->report->handed_over && !c->report->finished)
+        finish(c->report);
     user_child_end(&c->report->child);
     sender_close(&c->report->sender);
     free(c->report->own);

@@ -6,7 +6,7 @@
 #include "spank/stepd/stepd_context.h"
 
 /* What this node tells the user: by srun, if a report was requested (spank/report/wire.h), else by
- * itself. No function fails, and only report_stepd_task_exit() waits. */
+ * itself. No function fails, and only the last two wait. */
 
 /* In init_post_opt, if a report was requested, and srun has opened its port: starts the child that
  * will send the record of this node. Sets context->report, which report_stepd_end() frees, or
@@ -22,7 +22,8 @@ void report_stepd_tell(struct stepd_context *context, const struct placement *pl
  * stderr, for which Slurm waits; 500 ms at most: then the child is killed, and this node prints. */
 void report_stepd_task_exit(struct stepd_context *context);
 
-/* Ends the child, and frees context->report. */
+/* Ends the child, and frees context->report. Where not all tasks have ended by then, because the
+ * step could not start, it waits as report_stepd_task_exit() does. */
 void report_stepd_end(struct stepd_context *context);
 
 #endif

@@ -5,9 +5,19 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/clock.h"
+
+/* Headers of glibc before 2.31 have no numbers for these; all architectures of Linux but alpha have
+ * the same ones. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 
 int user_child_user(spank_t spank, struct nuioa_user *user)
 {
@@ -62,10 +72,13 @@ int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void
                                  length);
 }
 
+/* Where slurmstepd has taken the status of the child, its number may belong to another process. */
 void user_child_kill(const struct user_child *child)
 {
     if (child->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+    else if (child->process.pid > 0 && !waitpid(child->process.pid, NULL, WNOHANG))
+        kill(child->process.pid, SIGKILL);
 }
 
 void user_child_end(struct user_child *child)

@@ -18,7 +18,7 @@
 
 struct user_child {
     struct nuioa_subprocess process;
-    int pidfd;          /* -1: none; it holds in any PID namespace */
+    int pidfd;          /* -1: none, or Linux before 5.3 */
     int64_t started_ms; /* by nuioa_clock_ms() */
 };
 
@@ -46,7 +46,8 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
 int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
                     size_t *length);
 
-/* In any later hook: kills the child, which is not waited for. Linux before 5.3 cannot do that. */
+/* In any later hook: kills the child, which is not waited for. Linux before 5.3 can do that in
+ * slurmstepd itself only. */
 void user_child_kill(const struct user_child *child);
 
 /* In slurmstepd itself: kills the child, closes the pipe, and takes its status, for which it waits

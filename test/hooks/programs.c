@@ -202,8 +202,7 @@ static void srun_begin(const struct role *role)
     }
 }
 
-/* Stops the children of this process. */
-static void stop_children(void)
+static void signal_children(int number)
 {
     char path[64];
     int pid;
@@ -211,7 +210,7 @@ static void stop_children(void)
     fault_pause();
     FILE *children = fopen(path, "re");
     while (children && fscanf(children, "%d", &pid) == 1)
-        kill(pid, SIGSTOP);
+        kill(pid, number);
     if (children)
         fclose(children);
     fault_resume();
@@ -228,7 +227,7 @@ void program_srun(const struct role *role)
     if (!role->variant->bare_srun)
         srun_begin(role);
     if (role->variant->silent_srun)
-        stop_children();
+        signal_children(SIGSTOP);
     fault_pause();
     keep_environment(role->launch);
     if (write(role->ready, &byte, 1) != 1 || read(role->end, &byte, 1) != 0)
@@ -443,6 +442,8 @@ void program_stepd(const struct role *role)
     if (!v->allocator)
         type_flags(v);
     call(slurm_spank_init_post_opt, "init_post_opt");
+    if (v->sender_signal)
+        signal_children(v->sender_signal);
     stand_in.pmix_runs = true;
     if (!getuid() && seteuid(stand_in.uid) < 0)
         abort();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "variant.h"
 
+#include <signal.h>
 #include <stddef.h>
 
 /* The launches. Their nodes have two NUMA nodes with a NIC at the second one (place.c), so that
@@ -199,6 +200,18 @@ const struct variant variants[] = {
     { .name = "srun never answers, contain_spank", .nodes = 2, .silent_srun = true, .lines = 2,
       .contained = true, .moves = true, .flags = { "nuioa=report" },
       .says = { "!2 nodes", "srun took no record (no answer in time): each node prints its own" } },
+    { .name = "the sender is killed", .nodes = 2, .sender_signal = SIGKILL, .moves = true,
+      .lines = 2, .flags = { "nuioa=report" },
+      .says = { "nuioa: n0, ", "nuioa: n1, ", "report: the process that sends it has ended" } },
+    { .name = "the sender is killed, contain_spank", .nodes = 2, .sender_signal = SIGKILL,
+      .contained = true, .moves = true, .lines = 2, .flags = { "nuioa=report" },
+      .says = { "nuioa: n0, ", "nuioa: n1, ", "report: the process that sends it has ended" } },
+    /* Only the user can stop it, and he has no report then. */
+    { .name = "the sender is stopped", .nodes = 2, .sender_signal = SIGSTOP, .moves = true,
+      .lines = 1, .flags = { "nuioa=report" }, .says = { "no record from any node" } },
+    { .name = "the sender is stopped, contain_spank", .nodes = 2, .sender_signal = SIGSTOP,
+      .contained = true, .moves = true, .lines = 1, .flags = { "nuioa=report" },
+      .says = { "no record from any node" } },
     { .name = "root's job", .nodes = 2, .root = true, .moves = true, .lines = 1,
       .flags = { "nuioa=report" }, .says = { "!2 nodes", "root's jobs have no common report" } },
     { .name = "a trace without its library", .nodes = 1, .no_shim = true, .lines = 2,
