@@ -283,7 +283,7 @@ const char *launch_lost(const struct launch *launch, const struct variant *v)
             continue;
         return text;
     }
-    for (unsigned n = 0; n < v->nodes; n++)
+    for (unsigned n = 0; n < v->nodes && !v->no_tasks; n++)
         for (unsigned t = 0; t < variant_tasks(v); t++)
             if (!launch->tasks[n][t].ended) {
                 snprintf(text, sizeof(text), "task %u of node %u did not run", t, n);

@@ -450,7 +450,8 @@ void program_stepd(const struct role *role)
     call_contained(v, slurm_spank_user_init, "user_init");
     if (!getuid() && seteuid(0) < 0)
         abort();
-    run_tasks(role);
+    if (!v->no_tasks)
+        run_tasks(role);
     call(slurm_spank_exit, "exit");
     end();
 }

@@ -55,6 +55,7 @@ struct variant {
     bool root;          /* the job is root's; this takes root */
     bool bare_srun;     /* srun has no plugin */
     bool silent_srun;   /* what collects the nodes' records is stopped */
+    bool no_tasks;      /* Slurm fails to start the tasks */
     int sender_signal;  /* what sends a node's record gets this signal before tasks are forked */
     bool faults;        /* the test of faults launches it many times */
     unsigned bind;      /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
