@@ -49,6 +49,7 @@ struct collection {
     struct summary *summary;
     struct absent absent;
     struct nuioa_error trouble; /* why records are missing; "": not known */
+    struct nuioa_error refusal; /* why MUNGE has refused a credential; "": it has not */
 };
 
 static void close_port(struct collection *c)
@@ -147,6 +148,8 @@ static void open_record(struct collection *c, uint32_t i)
     if (rc == -EIO || rc == -ENOMEM) {
         c->trouble = err;
         close_port(c);
+    } else if (rc < 0) {
+        c->refusal = err;
     }
     bool taken = !rc && uid == geteuid() && take_record(c, c->strangers[i].fd, bytes, length);
     free(bytes);
@@ -247,15 +250,22 @@ static void explain_missing(struct collection *c)
 {
     char names[64], text[500];
     absent_names(&c->absent, names, sizeof(names));
+    const char *who = *names            ? names
+                      : c->record_count ? "some nodes"
+                                        : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: " CONSEQUENCE, c->trouble.text);
+    else if (*c->refusal.text)
+        snprintf(text, sizeof(text),
+                 "report: no record from %s; a credential was refused (%s): give all hosts the "
+                 "same munge.key and the right time",
+                 who, c->refusal.text);
     else
         snprintf(text, sizeof(text),
                  "report: no record from %s; unless Slurm or a node says why, install the same "
-                 "nuioa there, with its line in plugstack.conf; where it is installed, slurmd.log says why",
-                 *names            ? names
-                 : c->record_count ? "some nodes"
-                                   : "any node of the step");
+                 "nuioa there, with its line in plugstack.conf; where it is installed, slurmd.log "
+                 "says why",
+                 who);
     c->config.say(text);
 }
 

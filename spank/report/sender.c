@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ void sender_work(int fd, void *arg)
 {
     const struct sender_call *call = arg;
     struct nuioa_error err;
+    signal(SIGPIPE, SIG_IGN); /* the reader of `output` may have gone */
     int output = await_record(call->sender->child_control);
     if (output >= 0) {
         bool taken = !send_record(call, &err);
