@@ -179,7 +179,7 @@ suite_topologies() {
 suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }
 suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
-suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
+suite_report() { run_tap report as_root "$top/test/report/report.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 
 # Whether all suites run, of which two are short then.
