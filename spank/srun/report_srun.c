@@ -13,6 +13,7 @@
 #include "spank/report/collector.h"
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
+#include "spank/report/port.h"
 #include "spank/report/sender.h"
 
 /* The listener must be open before the launch message is sent, and nodes read its port from the
@@ -64,7 +65,7 @@ static int open_port(struct nuioa_error *err)
     int fd = listener_open(first, last, &port);
     if (fd < 0)
         return nuioa_fail(err, fd, "srun cannot listen (%s)", strerror(-fd));
-    snprintf(text, sizeof(text), "%d:%u", WIRE_VERSION, port);
+    port_write(port, text, sizeof(text));
     setenv(WIRE_VARIABLE, text, 1);
     return fd;
 }

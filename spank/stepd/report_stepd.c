@@ -13,6 +13,7 @@
 #include "spank/common/hosts.h"
 #include "spank/common/log.h"
 #include "spank/report/credential.h"
+#include "spank/report/port.h"
 #include "spank/report/record.h"
 #include "spank/report/sender.h"
 #include "spank/stepd/faults.h"
@@ -79,26 +80,6 @@ static bool find_position(spank_t spank, struct report_stepd *g)
     return s->node < s->node_count;
 }
 
-/* Reads "VERSION:PORT". Returns 0 and *port, or negative with *err. */
-static int read_port(const char *text, uint16_t *port, struct nuioa_error *err)
-{
-    char version[8];
-    size_t length = strcspn(text, ":");
-    uint32_t number = 0;
-    nuioa_copy(version, sizeof(version), length < sizeof(version) ? text : "");
-    version[length < sizeof(version) ? length : 0] = '\0';
-    if (text[length] != ':' || nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
-        return nuioa_fail(err, -EINVAL, "srun's port is not known");
-    if (number != WIRE_VERSION)
-        return nuioa_fail(err, -EPROTONOSUPPORT,
-                          "srun's nuioa is another version: install the same one on srun's host "
-                          "and on the nodes");
-    if (nuioa_parse_u32(text + length + 1, UINT16_MAX, &number) < 0 || !number)
-        return nuioa_fail(err, -EINVAL, "srun's port is not known");
-    *port = (uint16_t)number;
-    return 0;
-}
-
 static int start_child(struct stepd_context *c, spank_t spank, struct report_stepd *g,
                        const char *text)
 {
@@ -113,7 +94,7 @@ static int start_child(struct stepd_context *c, spank_t spank, struct report_ste
         return rc; /* srun tells root */
     if (rc < 0 || !call.address)
         return nuioa_fail(&g->why, -ENOENT, "Slurm does not tell this node srun's address");
-    rc = read_port(text, &call.port, &g->why);
+    rc = port_read(text, &call.port, &g->why);
     if (!rc)
         rc = credential_ready(&g->why);
     if (rc < 0)

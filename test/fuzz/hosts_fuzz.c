@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "spank/common/hosts.h"
-#include "spank/rendezvous/wire.h"
+#include "spank/report/wire.h"
 #include "input.h"
 
 /* Slurm's lists of nodes and of tasks per node, from the job's environment: slurmstepd reads them

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spank/rendezvous/record.h"
-#include "spank/rendezvous/summary.h"
+#include "spank/report/record.h"
+#include "spank/report/summary.h"
 #include "input.h"
 
 /* The records of the nodes, and the report that srun makes of them. The input is one or more
@@ -20,12 +20,12 @@ static void make_length(struct wire_record *head, size_t length)
     if (length < sizeof(*head))
         return;
     head->nic_count %= 4;
-    head->line_count %= 4;
+    head->row_count %= 4;
     head->warning_count %= 3;
     size_t fixed = sizeof(*head) + head->nic_count * sizeof(struct wire_nic) +
-                   head->line_count * sizeof(struct nuioa_report_line) + head->warning_count * 256;
+                   head->row_count * sizeof(struct wire_row) + head->warning_count * 256;
     if (length < fixed)
-        head->nic_count = head->line_count = head->warning_count = 0, fixed = sizeof(*head);
+        head->nic_count = head->row_count = head->warning_count = 0, fixed = sizeof(*head);
     head->text_length = (uint32_t)(length - fixed);
     ((char *)head)[length - 1] = '\0';
 }
@@ -55,25 +55,24 @@ static void make_printable(struct wire_record *head)
         nics[i].role %= NUIOA_ROLES;
         nics[i].role_source %= NUIOA_ROLE_BY_SITE + 1;
     }
-    struct nuioa_report_line *lines = (void *)(nics + head->nic_count);
-    for (uint32_t i = 0; i < head->line_count; i++) {
-        make_text(lines[i].ranks, sizeof(lines[i].ranks));
-        make_text(lines[i].cpus, sizeof(lines[i].cpus));
-        make_text(lines[i].numas, sizeof(lines[i].numas));
-        make_text(lines[i].memory, sizeof(lines[i].memory));
-        make_text(lines[i].gpus, sizeof(lines[i].gpus));
-        make_text(lines[i].path, sizeof(lines[i].path));
-        make_text(lines[i].nic, sizeof(lines[i].nic));
+    struct wire_row *rows = (void *)(nics + head->nic_count);
+    for (uint32_t i = 0; i < head->row_count; i++) {
+        make_text(rows[i].ranks, sizeof(rows[i].ranks));
+        make_text(rows[i].cpus, sizeof(rows[i].cpus));
+        make_text(rows[i].numas, sizeof(rows[i].numas));
+        make_text(rows[i].memory, sizeof(rows[i].memory));
+        make_text(rows[i].gpus, sizeof(rows[i].gpus));
+        make_text(rows[i].path, sizeof(rows[i].path));
+        make_text(rows[i].nic, sizeof(rows[i].nic));
     }
-    char *warnings = (void *)(lines + head->line_count);
+    char *warnings = (void *)(rows + head->row_count);
     for (uint32_t i = 0; i < head->warning_count; i++)
         make_text(warnings + i * 256, 256);
     if (head->text_length)
         make_text(warnings + head->warning_count * 256, head->text_length);
 }
 
-/* Adds one record for the nodes from `node` on, and returns their number. The server has checked
- * the node before; equal ones are refused there. */
+/* Adds one record for the nodes from `node` on, and returns their number. */
 static uint32_t add(struct summary *summary, struct input *in, uint32_t node)
 {
     uint8_t flags = input_byte(in);
@@ -87,11 +86,10 @@ static uint32_t add(struct summary *summary, struct input *in, uint32_t node)
         make_printable(head);
     bool good = !record_read(head, length, &record);
     for (uint32_t i = 0; i < count && node + i < NODES_MAX && good; i++) {
-        head->node = node + i;
         head->numa_count += i;
         if (i)
             snprintf(head->reason, sizeof(head->reason), "%u", i);
-        summary_add(summary, &record);
+        summary_add(summary, node + i, &record);
     }
     free(head);
     return count;

@@ -402,7 +402,7 @@ static void closes_port(void)
         hangs_up(&s, "x", 2);
     ok(tell_right(&s, 0), "99 were refused: a node is taken");
     hangs_up(&s, "x", 2);
-    ok(srun_wait(&s), "100 were refused: the collector has ended");
+    ok(srun_wait(&s), "100 were refused: the collector prints");
     ok(peer_connect(s.port) == -ECONNREFUSED, "100 were refused: the port is closed");
     srun_end(&s);
     ok(strstr(s.text, "say: report: " CLOSED) && strstr(s.text, "node1") && !s.result.rc &&
@@ -441,7 +441,7 @@ static void flood(void)
     ok(tell_right(&s, 0), "a flood: a node that was earlier is taken");
     for (int i = 0; i < PROCESSES; i++)
         floods[i] = start_flood(s.port);
-    ok(srun_wait(&s), "a flood: the collector has ended");
+    ok(srun_wait(&s), "a flood: the collector prints");
     for (int i = 0; i < PROCESSES; i++) {
         kill(floods[i], SIGKILL);
         waitpid(floods[i], NULL, 0);
@@ -548,7 +548,7 @@ static void munged_fails(void)
     kill(other_pid, SIGKILL);
     kill(other_pid, SIGCONT);
     fd = begin_with_other(&s);
-    ok(srun_wait(&s), "munged is dead: the collector has ended");
+    ok(srun_wait(&s), "munged is dead: the collector prints");
     ok(!peer_end(fd), "munged is dead: the node is not answered");
     ok(peer_connect(s.port) == -ECONNREFUSED, "munged is dead: no other node waits");
     srun_end(&s);

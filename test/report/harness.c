@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,7 +190,11 @@ void srun_begin(struct srun *s, const char *socket, uint32_t node_count)
 bool srun_wait(const struct srun *s)
 {
     struct pollfd wait = { .fd = s->collector_pidfd, .events = POLLIN };
-    return poll(&wait, 1, HANG_MS) == 1;
+    struct stat output = { 0 };
+    for (int64_t until = clock_ms() + HANG_MS; clock_ms() < until;)
+        if (poll(&wait, 1, 1) > 0 || (!fstat(s->output, &output) && output.st_size))
+            return true;
+    return false;
 }
 
 void srun_end(struct srun *s)
@@ -199,7 +204,9 @@ void srun_end(struct srun *s)
         recv(s->command, &s->result, sizeof(s->result), 0) < 0)
         die("srun");
     waitpid(s->pid, NULL, 0);
-    srun_wait(s);
+    struct pollfd gone = { .fd = s->collector_pidfd, .events = POLLIN };
+    if (poll(&gone, 1, HANG_MS) != 1)
+        ok(false, "the collector has ended");
     lseek(s->output, 0, SEEK_SET);
     s->text = read_all(s->output);
     close(s->output);

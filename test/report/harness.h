@@ -42,7 +42,7 @@ struct srun {
 /* Starts srun for a step of so many nodes; 0: it does not know their number, nor the job. */
 void srun_begin(struct srun *s, const char *socket, uint32_t node_count);
 
-/* Waits until the collector has ended by itself. */
+/* Waits until the collector prints, or has died. */
 bool srun_wait(const struct srun *s);
 
 /* Ends the step, and sets `text` (srun_free() frees it) and `result`. */
