@@ -171,6 +171,6 @@ int nuioa_profile_index(struct nuioa_profile *profile)
     }
     profile->first_of = first;
     profile->flows_of = flows;
-    profile->has_large = has_large(profile);
+    profile->has_large |= has_large(profile);
     return 0;
 }

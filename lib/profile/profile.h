@@ -48,7 +48,7 @@ struct nuioa_profile {
     uint32_t flow_count;
     struct nuioa_flow *flows; /* [flow_count] in the order of the file; a pair may be repeated */
     /* Some bytes of the profile are in large messages. If none are, the profile does not tell large
-       messages from small ones: most formats cannot. nuioa_profile_index sets it. */
+       messages from small ones: most formats cannot. Readers and nuioa_profile_index set it. */
     bool has_large;
     /* The index, or NULL. The flows that rank r sends or receives are
        flows[flows_of[first_of[r]]] .. flows[flows_of[first_of[r + 1] - 1]]. */

@@ -101,11 +101,14 @@ static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *er
     return in;
 }
 
+/* Of a file of this format, NULL for any, reads the flows of the `wanted` ranks, NULL for all. */
 static int read_file(const char *path, const struct profile_format *format,
-                     enum nuioa_metric metric, struct nuioa_profile *profile,
+                     enum nuioa_metric metric, const bool *wanted, struct nuioa_profile *profile,
                      struct nuioa_error *err)
 {
-    struct profile_reader r = { .path = path, .metric = metric, .profile = profile, .err = err };
+    struct profile_reader r = {
+        .path = path, .metric = metric, .profile = profile, .err = err, .wanted = wanted
+    };
     struct stat st;
     int rc = 0;
     memset(profile, 0, sizeof(*profile));
@@ -213,6 +216,7 @@ static int absorb(struct nuioa_profile *sum, struct nuioa_profile *part)
                    part->flow_count * sizeof(*part->flows));
         sum->flow_count += part->flow_count;
         sum->partial |= part->partial;
+        sum->has_large |= part->has_large;
     }
     nuioa_profile_free(part);
     return rc;
@@ -244,8 +248,8 @@ static int add_file(struct loader *l, const char *path, bool monitoring)
 {
     enum nuioa_profile_format format = monitoring ? NUIOA_PROFILE_OPENMPI : l->format;
     struct nuioa_profile part;
-    int rc = read_file(path, format == NUIOA_PROFILE_ANY ? NULL : formats[format], l->metric, &part,
-                       l->err);
+    int rc = read_file(path, format == NUIOA_PROFILE_ANY ? NULL : formats[format], l->metric, NULL,
+                       &part, l->err);
     if (rc)
         return rc;
     uint32_t ranks = part.rank_count, before = l->sum->rank_count, rank;
@@ -323,4 +327,21 @@ int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_prof
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err)
 {
     return nuioa_profile_load(&path, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, profile, err);
+}
+
+int nuioa_profile_read_part(const char *path, const uint32_t *ranks, uint32_t count,
+                            struct nuioa_profile *profile, struct nuioa_error *err)
+{
+    bool *wanted = calloc(NUIOA_PROFILE_RANKS_MAX, sizeof(*wanted));
+    memset(profile, 0, sizeof(*profile));
+    if (!wanted)
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    for (uint32_t i = 0; i < count; i++)
+        if (ranks[i] < NUIOA_PROFILE_RANKS_MAX)
+            wanted[ranks[i]] = true;
+    int rc = read_file(path, NULL, NUIOA_METRIC_SIZE, wanted, profile, err);
+    free(wanted);
+    if (!rc && !profile->rank_count)
+        rc = nuioa_fail(err, -EINVAL, "%s: no traffic, so no ranks are known", path);
+    return rc;
 }

@@ -41,6 +41,13 @@ enum nuioa_profile_format {
  * yet. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 
+/* Reads one file in any format, and keeps of its flows only those that one of ranks[count] sends or
+ * receives: what nuioa_profile_slice needs for the node with these ranks, in little memory. The
+ * slice is the same as that of the whole profile. Returns the same as nuioa_profile_read; `path` is
+ * no directory. */
+int nuioa_profile_read_part(const char *path, const uint32_t *ranks, uint32_t count,
+                            struct nuioa_profile *profile, struct nuioa_error *err);
+
 /* Reads the file `path` of the option `hints` if it has a list of hints (hints.h) and no profile:
  * the items of one list, on one line or several; blanks are the same as commas, and '#' begins a
  * comment. Writes the list with commas to the caller's list[size]; nuioa_hints_parse takes it.

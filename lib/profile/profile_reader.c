@@ -72,6 +72,9 @@ static int out_of_memory(const struct profile_reader *r)
 int profile_add_flow(struct profile_reader *r, const struct nuioa_flow *flow)
 {
     struct nuioa_profile *p = r->profile;
+    p->has_large |= flow->large_bytes > 0;
+    if (r->wanted && !r->wanted[flow->source] && !r->wanted[flow->target])
+        return 0;
     if (p->flow_count == NUIOA_PROFILE_FLOWS_MAX)
         return profile_fail(r, "more than %u pairs", NUIOA_PROFILE_FLOWS_MAX);
     if (profile_make_room(p, 1))

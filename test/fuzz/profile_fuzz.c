@@ -81,6 +81,22 @@ static void check_list(const char *path)
     free(list);
 }
 
+/* The child of slurmstepd reads the flows of its node's ranks. */
+static void check_part(const char *path)
+{
+    static const uint32_t ranks[] = { 1, 3 };
+    struct nuioa_profile part;
+    struct nuioa_error err;
+    if (nuioa_profile_read_part(path, ranks, 2, &part, &err))
+        return;
+    for (uint32_t i = 0; i < part.flow_count; i++) {
+        const struct nuioa_flow *f = &part.flows[i];
+        INPUT_CHECK(f->source == 1 || f->source == 3 || f->target == 1 || f->target == 3);
+        INPUT_CHECK(f->source < part.rank_count && f->target < part.rank_count);
+    }
+    nuioa_profile_free(&part);
+}
+
 static int load(struct input *input, struct nuioa_profile *profile)
 {
     struct nuioa_error err;
@@ -101,6 +117,8 @@ static int load(struct input *input, struct nuioa_profile *profile)
         count = 1;
     }
     check_list(paths[0]);
+    if (!directory)
+        check_part(paths[0]);
     int rc = nuioa_profile_load(paths, count, how & 3, metric, profile, &err);
     free(whole);
     return rc;

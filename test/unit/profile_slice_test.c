@@ -4,11 +4,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "profile/profile_read.h"
 #include "profile/profile_slice.h"
+#include "rounds.h"
 
 /* A node's part of profiles with many ranks and flows; profile_test.c reads small ones. */
 
@@ -112,9 +116,106 @@ static void test_repeated_rank(void **state)
     free(pairs);
     nuioa_profile_free(&p);
 }
+
+/* --- a part of a file ------------------------------------------------------------------------- */
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % below;
+}
+
+/* Writes a profile of nuioa, or a matrix. Only in some are messages large, and then in few flows. */
+static void write_random(FILE *out, uint32_t *seed)
+{
+    bool matrix = draw(seed, 3) == 0, large = draw(seed, 2);
+    uint32_t flows = draw(seed, 200);
+    if (!matrix)
+        fprintf(out, "nuioa-profile 1\nranks %d\n", MANY);
+    for (uint32_t i = 0; matrix && i < MANY * MANY; i++)
+        fprintf(out, "%u%c", draw(seed, 3) ? 0 : draw(seed, 1000),
+                i % MANY == MANY - 1 ? '\n' : ' ');
+    for (uint32_t rank = 0; !matrix && rank < MANY; rank++)
+        if (draw(seed, 2))
+            fprintf(out, "rank %u %u.1 %u 1 2 %u\n", rank, draw(seed, 100), draw(seed, 100),
+                    large && !draw(seed, 50));
+    for (uint32_t i = 0; !matrix && i < flows; i++)
+        fprintf(out, "%s %u %u %u.7 %u %u\n", draw(seed, 4) ? "pair" : "coll", draw(seed, MANY),
+                draw(seed, MANY), draw(seed, 1000), draw(seed, 9), large && !draw(seed, 50));
+}
+
+static void same_slice(const struct nuioa_profile *all, const struct nuioa_profile *part,
+                       enum nuioa_policy policy, const uint32_t *ranks, uint32_t n)
+{
+    double weight[2][MANY];
+    struct nuioa_pair *pairs[2];
+    uint32_t count[2];
+    assert_int_equal(
+        nuioa_profile_slice(all, policy, ranks, n, weight[0], &pairs[0], &count[0], NULL), 0);
+    assert_int_equal(
+        nuioa_profile_slice(part, policy, ranks, n, weight[1], &pairs[1], &count[1], NULL), 0);
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(weight[0], weight[1], n * sizeof(double));
+    if (count[0])
+        assert_memory_equal(pairs[0], pairs[1], count[0] * sizeof(struct nuioa_pair));
+    free(pairs[0]);
+    free(pairs[1]);
+}
+
+/* A node that keeps the flows of its own ranks gets the slice of the whole profile, to the bit. */
+static void test_part(void **state)
+{
+    (void)state;
+    uint32_t seed = 11, less = 0;
+    char path[] = "/tmp/nuioa-part-XXXXXX";
+    close(mkstemp(path));
+    for (uint64_t round = 0; round < rounds(400); round++) {
+        FILE *out = fopen(path, "w");
+        write_random(out, &seed);
+        fclose(out);
+        uint32_t ranks[MANY], n = 1 + draw(&seed, 8), first = draw(&seed, MANY);
+        for (uint32_t i = 0; i < n; i++) /* some are beyond the profile */
+            ranks[i] = (first + 5 * i) % (MANY + 2);
+        struct nuioa_profile all, part;
+        assert_int_equal(nuioa_profile_read(path, &all, NULL), 0);
+        assert_int_equal(nuioa_profile_read_part(path, ranks, n, &part, NULL), 0);
+        assert_int_equal(part.rank_count, all.rank_count);
+        less += part.flow_count < all.flow_count;
+        same_slice(&all, &part, NUIOA_POLICY_BANDWIDTH, ranks, n);
+        same_slice(&all, &part, NUIOA_POLICY_LATENCY, ranks, n);
+        nuioa_profile_free(&all);
+        nuioa_profile_free(&part);
+    }
+    assert_true(less > rounds(400) / 2);
+    unlink(path);
+}
+
+/* Ranks that no file can have, and a file that is none. */
+static void test_no_part(void **state)
+{
+    (void)state;
+    struct nuioa_profile part;
+    struct nuioa_error err;
+    uint32_t ranks[] = { UINT32_MAX, NUIOA_PROFILE_RANKS_MAX };
+    char path[] = "/tmp/nuioa-part-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "0 1\n1 0\n", 8), 8);
+    assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), 0);
+    assert_int_equal(part.flow_count, 0);
+    nuioa_profile_free(&part);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), -EINVAL);
+    assert_int_equal(nuioa_profile_read_part("/tmp", ranks, 2, &part, &err), -EINVAL);
+    close(fd);
+    unlink(path);
+    assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), -ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_no_part),
         cmocka_unit_test(test_slices_of_many),
         cmocka_unit_test(test_repeated_rank),
     };
