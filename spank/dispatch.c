@@ -75,6 +75,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     case S_CTX_LOCAL: begin_srun(argc, argv); break;
     case S_CTX_ALLOCATOR:
         /* Each srun inside the allocation reads the other option sources itself. */
+        srun_check_hints(&flags);
         flags_export(&flags, spank);
         step_layout_forget_outer();
         salloc_advise();

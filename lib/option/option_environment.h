@@ -9,10 +9,14 @@
 /* These variables are no options. srun sets the first ones for its nodes, and the plugin the last
  * one for the ranks. */
 
-/* The hints of a file, as a list, because slurmstepd runs as root and never opens a user's file. It
- * is empty if the file cannot be used, which srun has told the user, or if the list is too long and
- * comes through the rendezvous. */
+/* The hints of a file, as a list that srun makes of it. It is empty if the file cannot be used,
+ * which srun has told the user, or if the list is too long. */
 #define NUIOA_VARIABLE_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
+
+/* The absolute name of that file, if it says more than the list: which ranks communicate with each
+ * other. On each node a child of slurmstepd that has become the user reads it (spank/stepd/flows.h);
+ * root never opens a user's file. */
+#define NUIOA_VARIABLE_HINTS_PATH "SLURM_NUIOA_HINTS_PATH"
 
 /* The values of all --nuioa, where it was typed more than once: Slurm hands the nodes only the last
  * one. */

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "option/option_environment.h"
-#include "profile/hints_from_profile.h"
-#include "profile/profile_read.h"
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
+#include "spank/srun/hints_file.h"
 #include "spank/srun/report_srun.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
@@ -57,6 +56,13 @@ bool srun_check_flag(int index, const char *value)
     return rc != NUIOA_RETIRED;
 }
 
+void srun_check_hints(struct flags *flags)
+{
+    struct nuioa_error err;
+    if (hints_file_export(flags, &err) < 0)
+        exit_with_error(err.text);
+}
+
 static void print_warnings(const struct nuioa_warnings *warnings)
 {
     for (unsigned i = 0; i < warnings->count; i++)
@@ -79,87 +85,6 @@ static void warn_idle_flags(const struct srun_context *context)
             nuioa_option_spelling(&nuioa_option_table[i], NUIOA_FROM_COMMAND, flag, sizeof(flag)));
         return;
     }
-}
-
-static void warn_of_profile(const struct nuioa_profile *profile, const char *path)
-{
-    struct nuioa_warnings warnings = { 0 };
-    nuioa_profile_warn(profile, &warnings);
-    for (unsigned i = 0; i < warnings.count; i++)
-        log_line("%s: %s", path, warnings.text[i]);
-}
-
-/* Reads the hints file once, and makes of it both the list for the environment and, if the
- * rendezvous may need it, the profile that the nodes get slices of. In a heterogeneous job each
- * component has its own list, but slices are made from the first component's file. 0, -E2BIG if the
- * list does not fit in `size` bytes, or another negative value; then *err says why. */
-static int read_profile(struct srun_context *context, const char *option, const char *path,
-                        char *list, size_t size, struct nuioa_error *err)
-{
-    struct hints_ranks *known = &context->hints_ranks;
-    struct nuioa_profile profile;
-    struct nuioa_error why;
-    int rc = nuioa_profile_read(path, &profile, err);
-    if (rc < 0)
-        return rc;
-    if (!context->warned)
-        warn_of_profile(&profile, path);
-    rc = nuioa_hints_from_profile(&profile, context->options.policy, list, size, &why);
-    if (rc < 0)
-        nuioa_fail(err, rc, "%s: %s", path, why.text);
-    if (!known->ranks) {
-        known->ranks = profile.rank_count;
-        known->at_least = profile.open_ended;
-        snprintf(known->name, sizeof(known->name), "%s: %s", option, path);
-    }
-    if ((!rc || rc == -E2BIG) && !context->profile.rank_count && !nuioa_profile_index(&profile))
-        context->profile = profile;
-    else
-        nuioa_profile_free(&profile);
-    return rc;
-}
-
-/* Keeps the list to compare its ranks with those of the step. The site's list is for steps of any
- * size. */
-static void keep_list(struct srun_context *context, enum nuioa_option_source source,
-                      const char *option, const char *path, const char *list)
-{
-    struct hints_ranks *known = &context->hints_ranks;
-    if (source == NUIOA_FROM_PLUGSTACK || !*list || known->ranks || known->list.count)
-        return;
-    if (!nuioa_hints_parse(&known->list, list, NULL))
-        snprintf(known->name, sizeof(known->name), "%s%s%s", option, path ? ": " : "",
-                 path ? path : "");
-}
-
-static void resolve_hints(struct srun_context *context, const struct option_sources *sources)
-{
-    char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
-    struct nuioa_error err;
-    const char *path = nuioa_hints_file(context->options.hints);
-    unsetenv(NUIOA_VARIABLE_HINTS_LIST); /* it may be from an outer srun */
-    enum nuioa_option_source source = option_sources_of(sources, "hints");
-    nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
-    if (!path) {
-        keep_list(context, source, spelling, NULL, context->options.hints);
-        return;
-    }
-    int rc = nuioa_profile_list(path, list, sizeof(list), &err);
-    if (rc > 0)
-        keep_list(context, source, spelling, path, list);
-    if (!rc)
-        rc = read_profile(context, spelling, path, list, sizeof(list), &err);
-    if (rc == -E2BIG)
-        *list = '\0';
-    else if (rc < 0) {
-        struct nuioa_error text;
-        nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
-        if (source == NUIOA_FROM_COMMAND && rc != -ENOMEM)
-            exit_with_error(text.text);
-        if (!context->warned)
-            log_line("%s", text.text);
-    }
-    setenv(NUIOA_VARIABLE_HINTS_LIST, list, 1);
 }
 
 /* Tells the nodes about --overlap. */
@@ -238,6 +163,7 @@ static void warn_rank_count(struct srun_context *context, spank_t spank)
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct option_warnings warnings;
+    struct nuioa_error err;
     if (!context->warned)
         step_layout_forget_outer();
     tell_switch(context->flags); /* it may move `environ` */
@@ -258,7 +184,8 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
         context->options.report = false;
     }
     if (!nuioa_options_idle(&context->options)) {
-        resolve_hints(context, &sources);
+        if (hints_file_send(context, &sources, &err) < 0)
+            exit_with_error(err.text);
         tell_overlap();
         tell_outer();
     }
@@ -296,6 +223,5 @@ void srun_exit(struct srun_context *context)
 {
     report_srun_end(context);
     trace_file_after(&context->trace);
-    nuioa_profile_free(&context->profile);
     nuioa_hints_free(&context->hints_ranks.list);
 }

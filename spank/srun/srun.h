@@ -6,9 +6,9 @@
 
 #include "spank/srun/srun_context.h"
 
-/* The hooks in srun. srun itself is not stopped by any of them, with two exceptions: a wrong flag,
- * and a hints file that a flag names and that is wrong, print one line and end the process, with
- * the status in SLURM_EXIT_ERROR or 1. */
+/* The hooks in srun. srun itself is not stopped by any of them, with two exceptions, for sbatch and
+ * salloc too: a wrong flag, and a hints file that a flag names and that is wrong, print one line and
+ * end the process, with the status in SLURM_EXIT_ERROR or 1. */
 
 /* Called for each flag on the command line, also in sbatch and salloc, before anything is
  * allocated: ends the process if `value` is wrong for the flag. If the value asks for help, it
@@ -16,6 +16,10 @@
  * the option or its value has gone: the flag then counts as not typed. `index` is that of
  * flags_register's callback. */
 bool srun_check_flag(int index, const char *value);
+
+/* In init_post_opt of sbatch and salloc, before flags_export(): makes the name of a hints file
+ * absolute in *flags, or ends the process if the file is wrong. */
+void srun_check_hints(struct flags *flags);
 
 /* The hook init_post_opt: reads the options and the hints file into *context, prints warnings about
  * them, and sets the variables that the nodes read in the environment of this process. Slurm calls

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "spank/common/slurm_compat.h"
+#include "spank/stepd/flows.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/placement.h"
 #include "spank/stepd/publisher.h"
@@ -98,6 +99,7 @@ static void place(struct completion *later, const char *stay)
     struct stepd_context *c = later->context;
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
+    flows_take(c);
     if (placement_make(c, stay, planning_end(c, since_us), &later->placement, &err) < 0) {
         give_up(c, err.text);
         return;
@@ -137,7 +139,8 @@ static bool start_thread(struct completion *later)
     if (getpid() != c->pid)
         return false;
     /* It waits for the tasks, and thinks. */
-    task_memory_close(c->task_memory, nuioa_clock_ms() + 2 * c->options.deadline_ms + SLACK_MS);
+    task_memory_close(c->task_memory,
+                      nuioa_clock_ms() + 2 * c->options.deadline_ms + FLOWS_MS + SLACK_MS);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     later->started = !pthread_create(&later->thread, NULL, place_in_thread, later);

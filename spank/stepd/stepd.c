@@ -12,6 +12,7 @@
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
 #include "spank/stepd/completion.h"
+#include "spank/stepd/flows.h"
 #include "spank/stepd/publisher.h"
 #include "spank/stepd/rank_settings.h"
 #include "spank/stepd/report_stepd.h"
@@ -135,6 +136,7 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
         rank_settings_unset_outer(spank);
     if (!step_is_launcher(spank)) {
         prepare_step(c, spank);
+        flows_begin(c, spank);
         report_stepd_begin(c, spank);
     }
 }
@@ -163,6 +165,7 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
         switch_han_off(spank);
     }
     unset(spank, NUIOA_VARIABLE_HINTS_LIST);
+    unset(spank, NUIOA_VARIABLE_HINTS_PATH);
     unset(spank, NUIOA_VARIABLE_OVERLAP);
     unset(spank, NUIOA_VARIABLE_OUTER);
     unset(spank, NUIOA_VARIABLE_SWITCH);
@@ -240,6 +243,7 @@ void stepd_exit(struct stepd_context *c)
     c->active = false;
     task_gpus_free(c);
     publisher_close(c);
+    flows_end(c);
     report_stepd_end(c);
     step_free(&c->step);
     nuioa_hints_free(&c->hints);

@@ -11,10 +11,12 @@
 #include "profile/hints.h"
 #include "spank/common/flags.h"
 #include "spank/common/step.h"
+#include "spank/stepd/flows_answer.h"
 #include "spank/stepd/task_memory.h"
 #include "topology/node.h"
 
 struct completion;
+struct flows;
 struct nuioa_publisher;
 struct report_stepd;
 
@@ -29,13 +31,6 @@ struct hook_times {
 struct forked_tasks {
     pid_t *pids;    /* [task_count]; 0: not forked yet */
     uint32_t count; /* number of tasks that are forked */
-};
-
-/* This node's part of a profile, which counts instead of the hints if there is one. */
-struct profile_part {
-    double *weights;          /* [task_count]; NULL: there is none */
-    struct nuioa_pair *pairs; /* [pair_count]: bytes that two ranks exchange */
-    uint32_t pair_count;
 };
 
 /* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy,
@@ -64,10 +59,11 @@ struct stepd_context {
     /* stepd.c opens and unmaps it; rank_settings.c, gpu_table.c and the tasks write into it. */
     struct task_memory *task_memory; /* shared with the tasks; NULL: none */
 
-    struct profile_part profile; /* rendezvous_stepd.c */
+    struct profile_part profile; /* flows.c */
     struct task_gpu_set *gpus;   /* task_gpus.c: [task_count]; NULL: nobody asks for GPUs */
 
     /* Each is of the file with its name; NULL: none. */
+    struct flows *flows;
     struct nuioa_publisher *publisher;
     struct report_stepd *report;
     struct completion *completion;

@@ -2,7 +2,10 @@
 #include "spank/stepd/user_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -18,6 +21,9 @@
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
+
+/* What a child has begun to write may take so long to read. */
+#define REST_MS 100
 
 int user_child_user(spank_t spank, struct nuioa_user *user)
 {
@@ -38,17 +44,31 @@ struct errand {
     const struct nuioa_user *user;
     nuioa_subprocess_work *work;
     void *arg;
+    int keep;
 };
+
+/* Nobody reads or writes through what slurmd has given slurmstepd. */
+static void leave_standard_files(int fd, int keep)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int number = 0; number <= STDERR_FILENO; number++)
+        if (number != fd && number != keep && number != null &&
+            (null < 0 || dup2(null, number) < 0))
+            close(number);
+    if (null > STDERR_FILENO)
+        close(null);
+}
 
 static void run(int fd, void *arg)
 {
     const struct errand *errand = arg;
-    const struct itimerval never = { .it_value = { 0, 0 } };
+    const struct itimerval none = { { 0, 0 }, { 0, 0 } };
+    leave_standard_files(fd, errand->keep);
     if (nuioa_become_user(errand->user) < 0)
         return;
     errand->work(fd, errand->arg);
+    setitimer(ITIMER_REAL, &none, NULL);
     close(fd);
-    setitimer(ITIMER_REAL, &never, NULL);
     for (;;)
         pause();
 }
@@ -56,7 +76,7 @@ static void run(int fd, void *arg)
 int user_child_start(struct user_child *child, const struct nuioa_user *user,
                      nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms)
 {
-    struct errand errand = { user, work, arg };
+    struct errand errand = { user, work, arg, keep };
     *child = (struct user_child){ NUIOA_SUBPROCESS_NONE, -1, nuioa_clock_ms() };
     int rc = nuioa_subprocess_start(&child->process, run, &errand, keep, life_ms);
     if (!rc)
@@ -64,10 +84,18 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
     return rc;
 }
 
+static bool has_begun(const struct user_child *child)
+{
+    struct pollfd answer = { .fd = child->process.fd, .events = POLLIN };
+    return poll(&answer, 1, 0) > 0;
+}
+
 int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
                     size_t *length)
 {
     int64_t left_ms = until_ms - nuioa_clock_ms();
+    if (left_ms < REST_MS && has_begun(child))
+        left_ms = REST_MS;
     return nuioa_subprocess_read(&child->process, left_ms > 0 ? (unsigned)left_ms : 0, max, bytes,
                                  length);
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/flows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "option/option_environment.h"
+#include "profile/profile.h"
+#include "spank/stepd/user_child.h"
+#include "util/variable.h"
+
+/* The child may live longer than the launch waits: what it has in the pipe counts when a slow
+ * launch comes to its plan. */
+#define LIFE_MS 60000
+
+struct flows {
+    struct user_child child;
+    int started;     /* 0, or why there is no child: a negative errno */
+    uint32_t *ranks; /* [step.task_count]: those that the child reads for */
+};
+
+struct job {
+    const struct stepd_context *context;
+    const char *path;
+};
+
+/* One second of the processor is more than FLOWS_MS and kills what never ends. */
+static void read_flows(int fd, void *arg)
+{
+    const struct job *job = arg;
+    const struct step *step = &job->context->step;
+    struct rlimit cpu = { 1, 1 };
+    size_t length;
+    if (setrlimit(RLIMIT_CPU, &cpu) < 0)
+        return;
+    void *answer = flows_answer_make(job->path, job->context->options.policy, step->ranks,
+                                     step->task_count, &length);
+    if (answer)
+        nuioa_subprocess_write(fd, answer, length);
+    free(answer);
+}
+
+void flows_begin(struct stepd_context *c, spank_t spank)
+{
+    struct nuioa_user user;
+    const char *path = nuioa_variable(step_environment(spank), NUIOA_VARIABLE_HINTS_PATH);
+    if (!c->active || !path || *path != '/' || !nuioa_hints_file(c->options.hints))
+        return;
+    int rc = user_child_user(spank, &user);
+    if (rc == -EPERM) /* root */
+        return;
+    struct flows *f = c->flows = calloc(1, sizeof(*f));
+    if (!f)
+        return;
+    f->child = (struct user_child)USER_CHILD_NONE;
+    struct job job = { c, path };
+    size_t size = c->step.task_count * sizeof(*f->ranks);
+    f->ranks = malloc(size + 1);
+    if (f->ranks)
+        memcpy(f->ranks, c->step.ranks, size);
+    else
+        rc = -ENOMEM;
+    f->started = rc ? rc : user_child_start(&f->child, &user, read_flows, &job, -1, LIFE_MS);
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case -ENOENT: return "no such file (private /tmp, or no shared file system)";
+    case -ETIMEDOUT: return "not within 0.5 s (slow file server)";
+    case -EINVAL: return "not a regular file, or not a profile";
+    case -EFBIG: return "larger than 256 MB";
+    case -E2BIG: return "too many pairs of ranks";
+    case -EPROTO: return "wrong answer of the child that reads it";
+    case -ESTALE: return "the ranks of this node have changed";
+    default: return strerror(-rc);
+    }
+}
+
+static void tell(struct stepd_context *c, int rc)
+{
+    struct nuioa_error err;
+    bool list = c->hints.count || c->hints.rest > 0;
+    nuioa_fail(&err, rc, "%s: this node cannot read %.100s: %s%s", list ? "hints" : "no hints",
+               nuioa_hints_file(c->options.hints), reason(rc),
+               list ? "; it uses srun's list of weights" : "");
+    if (c->step.node_id == 0)
+        nuioa_warn(&c->faults, "%s", err.text);
+    else
+        slurm_info("nuioa: %s", err.text);
+}
+
+static void drop_part(struct stepd_context *c)
+{
+    free(c->profile.weights);
+    free(c->profile.pairs);
+    c->profile = (struct profile_part){ 0 };
+}
+
+static int take(struct stepd_context *c, struct flows *f)
+{
+    void *answer = NULL;
+    size_t length, size = c->step.task_count * sizeof(*f->ranks);
+    int rc = user_child_read(&f->child, f->child.started_ms + FLOWS_MS,
+                             flows_answer_max(c->step.task_count), &answer, &length);
+    if (!rc)
+        rc = flows_answer_read(answer, length, c->step.task_count, &c->profile);
+    free(answer);
+    /* PMIx may have told others since. */
+    if (!rc && memcmp(f->ranks, c->step.ranks, size) != 0) {
+        drop_part(c);
+        rc = -ESTALE;
+    }
+    return rc;
+}
+
+void flows_take(struct stepd_context *c)
+{
+    struct flows *f = c->flows;
+    if (!f)
+        return;
+    int rc = f->started ? f->started : take(c, f);
+    if (getpid() == c->pid)
+        user_child_end(&f->child);
+    if (rc)
+        tell(c, rc);
+}
+
+void flows_end(struct stepd_context *c)
+{
+    struct flows *f = c->flows;
+    drop_part(c);
+    if (!f)
+        return;
+    user_child_end(&f->child);
+    free(f->ranks);
+    free(f);
+    c->flows = NULL;
+}
