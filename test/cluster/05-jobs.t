@@ -94,7 +94,7 @@ is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squ
 # srun tells these variables only to the nodes.
 cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 #!/bin/sh
-env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= \
+env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= -e ^SLURM_NUIOA_HINTS_PATH= \
     -e ^SLURM_NUIOA_OVERLAP= -e ^SLURM_NUIOA_OUTER= | cut -d = -f 1
 END
 install -m 0755 "$CLUSTER_DIR/home/mpirun" "$CLUSTER_DIR/home/print-secrets"
@@ -106,7 +106,7 @@ keeps_quiet() { # NAME COMMAND...: whatever runs on the node sees nothing of it
     is "$name" "$rc,$out" "0,PATH"
 }
 say=$home/print-secrets
-printf 'nuioa-profile 1\nranks 1\nrank 0 0 5 1 1 0\n' >"$CLUSTER_DIR/home/profile"
+printf 'nuioa-profile 1\nranks 1\npair 0 0 5 1 0\n' >"$CLUSTER_DIR/home/profile"
 plugin on "topology=$topology" default=on "hints=$home/profile" "${patient[@]}"
 keeps_quiet "a rank is not told where srun listens" srun -n1 -w node1 "$say"
 keeps_quiet "a rank is not told of --overlap" srun -n1 -w node1 --overlap "$say"
@@ -123,7 +123,7 @@ user srun -N2 -n2 --nuioa=report --nuioa-hints=none "$home/mpirun"
 is "... and a report says in one line" "$rc|$(grep -c . <<<"$err")" "0|1"
 like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher, .*nuioa exec'
 keeps_quiet "a batch script is not" \
-    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 SLURM_NUIOA_OVERLAP=1 \
+    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 SLURM_NUIOA_HINTS_PATH=/p SLURM_NUIOA_OVERLAP=1 \
     sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"
