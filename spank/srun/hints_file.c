@@ -109,9 +109,33 @@ static int send_file(struct srun_context *context, enum nuioa_option_source sour
         keep_list(context, source, option, path, list);
     if (!rc)
         rc = read_profile(context, option, path, list, sizeof(list), err);
-    nuioa_copy(context->hints_file, sizeof(context->hints_file), path);
     setenv(NUIOA_VARIABLE_HINTS_LIST, rc < 0 ? "" : list, 1);
     return rc < 0 ? rc : 0;
+}
+
+int hints_file_send(struct srun_context *context, const struct option_sources *sources,
+                    struct nuioa_error *err)
+{
+    char spelling[64];
+    struct nuioa_error why;
+    const char *path = nuioa_hints_file(context->options.hints);
+    enum nuioa_option_source source = option_sources_of(sources, "hints");
+    nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
+    unsetenv(NUIOA_VARIABLE_HINTS_LIST); /* they may be from an outer srun */
+    unsetenv(NUIOA_VARIABLE_HINTS_PATH);
+    if (!path) {
+        keep_list(context, source, spelling, NULL, context->options.hints);
+        return 0;
+    }
+    int rc = send_file(context, source, spelling, path, &why);
+    if (rc < 0) {
+        nuioa_fail(err, rc, "%s: %s", spelling, why.text);
+        if (source == NUIOA_FROM_COMMAND && rc != -ENOMEM)
+            return rc;
+        if (!context->warned)
+            log_line("%s", err->text);
+    }
+    return 0;
 }
 
 /* Returns 0, or negative with *err: the file is neither a list nor a profile. */
@@ -125,44 +149,6 @@ static int check(const char *path, struct nuioa_error *err)
     rc = nuioa_profile_read(path, &profile, err);
     nuioa_profile_free(&profile);
     return rc;
-}
-
-/* Slurm has one environment for all components of a heterogeneous step. */
-static int check_further(const struct srun_context *context, const char *option, const char *path,
-                         struct nuioa_error *err)
-{
-    if (strcmp(path, context->hints_file) != 0)
-        log_line("%s: %s is not used: all components have the first one's file, %s", option, path,
-                 context->hints_file);
-    return check(path, err);
-}
-
-int hints_file_send(struct srun_context *context, const struct option_sources *sources,
-                    struct nuioa_error *err)
-{
-    char spelling[64];
-    struct nuioa_error why;
-    const char *path = nuioa_hints_file(context->options.hints);
-    enum nuioa_option_source source = option_sources_of(sources, "hints");
-    nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
-    if (!*context->hints_file) {
-        unsetenv(NUIOA_VARIABLE_HINTS_LIST); /* they may be from an outer srun */
-        unsetenv(NUIOA_VARIABLE_HINTS_PATH);
-    }
-    if (!path) {
-        keep_list(context, source, spelling, NULL, context->options.hints);
-        return 0;
-    }
-    int rc = *context->hints_file ? check_further(context, spelling, path, &why)
-                                  : send_file(context, source, spelling, path, &why);
-    if (rc < 0) {
-        nuioa_fail(err, rc, "%s: %s", spelling, why.text);
-        if (source == NUIOA_FROM_COMMAND && rc != -ENOMEM)
-            return rc;
-        if (!context->warned)
-            log_line("%s", err->text);
-    }
-    return 0;
 }
 
 int hints_file_export(struct flags *flags, struct nuioa_error *err)

@@ -31,7 +31,6 @@ struct srun_context {
     bool warned;                  /* the warnings were printed, for the first component */
     struct nuioa_profile profile; /* empty */
     struct hints_ranks hints_ranks;
-    char hints_file[NUIOA_VALUE_MAX + 1]; /* whose list was sent, as it was typed; "": none */
     struct trace_file trace;
     struct report_srun *report; /* owned by report_srun.c; NULL: there is none */
 };

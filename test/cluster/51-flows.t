@@ -159,14 +159,9 @@ is "... and no job was made" "$(in_node ctl squeue -h)" ""
 
 # Two components, several programs
 tally 8 srun -n2 -w node1 --exclusive --nuioa "--nuioa-hints=$home/flows" "$home/rank" : \
-    -n6 -w node2 --exclusive --nuioa --nuioa-hints=heavy=3 "$home/rank"
-is "heterogeneous: a file and a list" \
-    "$rc|$(of 1 NUIOA_WEIGHT)|$(of 3 NUIOA_WEIGHT)|$(nuioa_lines)" "0|$flows|1|"
-cp "$CLUSTER_DIR/home/flows" "$CLUSTER_DIR/home/flows-too"
-tally 8 srun -n2 -w node1 --exclusive --nuioa "--nuioa-hints=$home/flows" "$home/rank" : \
-    -n6 -w node2 --exclusive --nuioa "--nuioa-hints=$home/flows-too" "$home/rank"
-is "heterogeneous: two files" "$rc|$(of 1 NUIOA_WEIGHT)|$(nuioa_lines)" "0|$flows|nuioa: \
---nuioa-hints: $home/flows-too is not used: all components have the first one's file, $home/flows"
+    -n6 -w node2 --exclusive --nuioa "$home/rank"
+is "heterogeneous: flows" "$rc|$(of 1 NUIOA_WEIGHT)|$(of 2 NUIOA_WEIGHT)|$(nuioa_lines)" \
+    "0|$flows|100|"
 printf '0-3 %s\n4-7 %s\n' "$home/rank" "$home/rank" >"$CLUSTER_DIR/home/programs"
 tally 8 srun -N4 -n8 --exclusive --nuioa "--nuioa-hints=$home/flows" --multi-prog "$home/programs"
 is "--multi-prog: flows" "$rc|$(of 1 NUIOA_WEIGHT)|$(nuioa_lines)" "0|$flows|"
