@@ -163,6 +163,9 @@ static struct wire_record *make_record(const struct stepd_context *c,
         .warnings = &c->faults,
         .text = text,
         .job_tasks = c->report->job_tasks,
+        .profile_ranks = c->profile.profile_ranks,
+        .sent = c->profile.sent,
+        .sent_off = c->profile.sent_off,
     };
     struct wire_record *record = record_make(&source, length);
     free(text);
