@@ -63,7 +63,7 @@ struct nuioa_options {
     bool export_given;         /* a source has set `export`; else the mode decides */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
     unsigned deadline_ms; /* time limit of discovery at a launch; processor time of a plan */
-    double remote_cost;      /* nuioa_nic_cost in plan/rail.h has the formula; no unit */
+    double remote_cost;   /* nuioa_nic_cost in plan/rail.h has the formula; no unit */
     double hop_cost;
     double load_cost; /* plan/rail_load.h has the formula and the source of the default */
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users

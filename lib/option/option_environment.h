@@ -14,8 +14,8 @@
 #define NUIOA_VARIABLE_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
 /* The absolute name of that file, if it says more than the list: which ranks communicate with each
- * other. On each node a child of slurmstepd that has become the user reads it (spank/stepd/flows.h);
- * root never opens a user's file. */
+ * other. On each node a child of slurmstepd that has become the user reads it
+ * (spank/stepd/flows.h); root never opens a user's file. */
 #define NUIOA_VARIABLE_HINTS_PATH "SLURM_NUIOA_HINTS_PATH"
 
 /* The values of all --nuioa, where it was typed more than once: Slurm hands the nodes only the last

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-/* A child of root's process that becomes a job's user, before it touches anything of that user's. */
+/* A child of root's process that becomes a job's user, before it touches anything of his. */
 
 struct nuioa_user {
     uid_t uid;

@@ -250,9 +250,7 @@ static void explain_missing(struct collection *c)
 {
     char names[64], text[500];
     absent_names(&c->absent, names, sizeof(names));
-    const char *who = *names            ? names
-                      : c->record_count ? "some nodes"
-                                        : "any node of the step";
+    const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: " CONSEQUENCE, c->trouble.text);
     else if (*c->refusal.text)

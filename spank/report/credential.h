@@ -21,8 +21,8 @@
 int credential_ready(struct nuioa_error *err);
 
 /* Makes a credential of the process's own user, which only the user `reader` can decode, with
- * bytes[length] in it, compressed where munged can do that. Returns 0 and *credential, a text (malloc'd, caller frees); or negative with
- * *err, and *credential is NULL. */
+ * bytes[length] in it, compressed where munged can do that. Returns 0 and *credential, a text
+ * (malloc'd, caller frees); or negative with *err, and *credential is NULL. */
 int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
                     char **credential, struct nuioa_error *err);
 

@@ -165,8 +165,8 @@ static int await(struct patience *p, int fd, short events)
     }
 }
 
-/* Writes the sealed record, or "!" and why there is none. A record whose text makes it too long goes
- * without it. */
+/* Writes the sealed record, or "!" and why there is none. A record whose text makes it too long
+ * goes without it. */
 static void seal(int fd, void *arg)
 {
     const struct sender_call *call = arg;

@@ -7,8 +7,8 @@
 #include "spank/srun/srun_context.h"
 
 /* The hooks in srun. srun itself is not stopped by any of them, with two exceptions, for sbatch and
- * salloc too: a wrong flag, and a hints file that a flag names and that is wrong, print one line and
- * end the process, with the status in SLURM_EXIT_ERROR or 1. */
+ * salloc too: a wrong flag, and a hints file that a flag names and that is wrong, print one line
+ * and end the process, with the status in SLURM_EXIT_ERROR or 1. */
 
 /* Called for each flag on the command line, also in sbatch and salloc, before anything is
  * allocated: ends the process if `value` is wrong for the flag. If the value asks for help, it
@@ -32,8 +32,8 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv);
  * collector of the report. */
 void srun_user_init(struct srun_context *context, spank_t spank);
 
-/* The hook exit: ends the collector of the report, says if a trace was not written, and frees what the context
- * holds, not the struct itself and not context->flags. */
+/* The hook exit: ends the collector of the report, says if a trace was not written, and frees what
+ * the context holds, not the struct itself and not context->flags. */
 void srun_exit(struct srun_context *context);
 
 #endif

@@ -123,7 +123,8 @@ user srun -N2 -n2 --nuioa=report --nuioa-hints=none "$home/mpirun"
 is "... and a report says in one line" "$rc|$(grep -c . <<<"$err")" "0|1"
 like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher, .*nuioa exec'
 keeps_quiet "a batch script is not" \
-    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 SLURM_NUIOA_HINTS_PATH=/p SLURM_NUIOA_OVERLAP=1 \
+    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_COLLECTOR=1:2 SLURM_NUIOA_HINTS_LIST=0:1 \
+    SLURM_NUIOA_HINTS_PATH=/p SLURM_NUIOA_OVERLAP=1 \
     sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"

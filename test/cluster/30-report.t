@@ -94,7 +94,8 @@ one_line "a node cannot read masks: one line"
 like "a node cannot read masks: which says so" "$err" \
     '^nuioa: node4: .*cannot read where rank 3 may'
 launch 4 -N4 --exclusive --nuioa=report --error=/dev/null
-is "... with a report srun says it, and not the node" "$(grep -c '^nuioa: node4: .*cannot' <<<"$err")" 1
+is "... with a report srun says it, and not the node" \
+    "$(grep -c '^nuioa: node4: .*cannot' <<<"$err")" 1
 plugin on "${good[@]}"
 
 # Nodes with GPUs: node3 has one GPU fewer, and node4 other NICs
@@ -181,8 +182,8 @@ launch 8 -N4 --exclusive --nuioa=report
 is "that munged is stopped: the job runs, and the node prints its own report" \
     "$rc,$ranks,$(reported)" "0,8,3 nodes node2"
 in_node node2 sh -c "$end_munged"
-in_node node2 sh -c "${second_munged/cp *&&/head -c 128 /dev/urandom >/run/second/key && chmod 600 /run/second/key &&}" \
-    >/dev/null 2>&1
+other_key='head -c 128 \/dev\/urandom >\/run\/second\/key \&\& chmod 600 \/run\/second\/key'
+in_node node2 sh -c "$(sed "s/cp [^ ]* [^ ]*/$other_key/" <<<"$second_munged")" >/dev/null 2>&1
 launch 8 -N4 --exclusive --nuioa=report
 is "that munged has another key: the job runs, and the node prints its own report" \
     "$rc,$ranks,$(reported)" "0,8,3 nodes node2"
@@ -190,10 +191,10 @@ in_node node2 sh -c "$end_munged"
 plugin on "${good[@]}"
 
 # Root's jobs
-out=$(in_node ctl srun -N4 -n8 --exclusive --nuioa=report "$home/rank" 2>"$CLUSTER_DIR/home/root.err")
-err=$(<"$CLUSTER_DIR/home/root.err")
+out=$(in_node ctl srun -N4 -n8 --exclusive --nuioa=report "$home/rank" 2>"$CLUSTER_DIR/root.err")
+err=$(<"$CLUSTER_DIR/root.err")
 is "root's job: each node prints its own" "$(reported),$(warnings)" "$own_reports,1"
-like "root's job: srun says why" "$err" "^nuioa: report: root's jobs have no common report: each node"
+like "root's job: srun says why" "$err" "^nuioa: report: root's jobs have no common report: each"
 
 # srun dies while it waits for the last node
 plugin on "${good[@]}"

@@ -55,7 +55,8 @@ for nodes in 1 4; do
     end
 done
 
-# Without the plugin on a node nobody removes the variable from the environment: a rank can print it.
+# Without the plugin on a node nobody removes the variable from the environment: a rank can print
+# it.
 port='s/^SLURM_NUIOA_COLLECTOR=[0-9]*://p'
 port_of() { sed -n "$port" "$CLUSTER_DIR/home/waiting/$1"; }
 plugin -n node1 off
@@ -92,7 +93,7 @@ launch 4 -N4 --exclusive --nuioa=report
 is "only srun has the plugin: the job runs" "$rc,$ranks" "0,4"
 one_line "only srun has the plugin: one line"
 like "only srun has the plugin: it says what to install, and where" "$err" \
-    'no record from node\[1-4\]; unless Slurm or a node says why, install the same nuioa there, with its line'
+    'no record from node\[1-4\]; unless Slurm or a node says why, install the same nuioa there, with'
 launch 4 -N4 --exclusive
 is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
 

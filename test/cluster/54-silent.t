@@ -26,7 +26,9 @@ in_node -u nobody ctl env "${silent[@]}" SLURM_TEST_STARTED="$home/waiting" time
     sh -c ': >$SLURM_TEST_STARTED/$SLURM_PROCID; until [ -e ~/go ]; do sleep 0.1; done' \
     >/dev/null 2>"$CLUSTER_DIR/home/waiting.err" &
 four_run() { [ "$(started waiting)" -eq 4 ]; }
-four_report() { [ "$(grep -c '^nuioa: node[1-4], 1 rank' "$CLUSTER_DIR/home/waiting.err")" -eq 4 ]; }
+four_report() {
+    [ "$(grep -c '^nuioa: node[1-4], 1 rank' "$CLUSTER_DIR/home/waiting.err")" -eq 4 ]
+}
 ok "a long step: its ranks run" await 60 four_run
 ok "... and each node reports meanwhile" await 60 four_report
 # On each node one process is left for the report: the user cannot look into it.

@@ -70,14 +70,11 @@ end() {
     note "$err"
 }
 
-# others: a launch beside the broken one. others_run [SRUN-ARG]...: whatever it says
+# others: a launch beside the broken one
 others() {
-    others_run
-    one_report "$name: another launch" 2
-}
-others_run() {
-    launch 4 -N2 -w node1,node3 "$@"
+    launch 4 -N2 -w node1,node3
     is "$name: another launch: it runs" "$rc,$ranks" "0,4"
+    one_report "$name: another launch" 2
 }
 
 # left: processes, listening sockets, files and slurmd's descriptors on all nodes

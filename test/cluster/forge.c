@@ -43,8 +43,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
     while (getenv("FORGERY_SILENT") && is_plugins(__builtin_return_address(0)))
         pause();
-    return ppoll(fds, count,
-                 timeout < 0 ? NULL
-                             : &(struct timespec){ timeout / 1000, timeout % 1000 * 1000000L },
-                 NULL);
+    return ppoll(
+        fds, count,
+        timeout < 0 ? NULL : &(struct timespec){ timeout / 1000, timeout % 1000 * 1000000L }, NULL);
 }
