@@ -225,7 +225,7 @@ static void collect_all(uint8_t flags)
     c->summary = summary_new();
     absent_begin(&c->absent, c->config.node_count, flags & PLACES ? "node[1-3]" : NULL);
     collect(c);
-    INPUT_CHECK(c->listener < 0 && c->refused <= COLLECTOR_REFUSED_MAX);
+    INPUT_CHECK(c->listener < 0 && c->refused < COLLECTOR_REFUSED_MAX + COLLECTOR_STRANGERS_MAX);
     INPUT_CHECK(c->record_count <= test.opened && c->record_count <= WIRE_NODES_MAX);
     print(c);
     while (c->stranger_count)

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <munge.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
-#include "spank/report/collector.h"
 
-/* srun's collector under attack: nothing that others send changes the report of the step's nodes,
- * or makes the collector large. Usage: attack SOCKET OTHER PID: the sockets of two munged with
- * different keys, and the second one's process, which is killed. */
+/* srun's collector gets records that nobody must believe: the report of the step's nodes is the same
+ * as without them. Usage: attack SOCKET [PART]; of munged. */
 
-static const char *munged, *other_munged;
-static pid_t other_pid;
-static char *right_text; /* the report of two nodes when nobody disturbs */
+static const char *munged;
 
 /* --- credentials of all kinds --- */
 
@@ -41,38 +32,13 @@ static char *seal_as(const struct sealing *how, const void *bytes, size_t length
     munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, how->reader);
     munge_ctx_set(context, MUNGE_OPT_TTL, how->ttl);
     if (seteuid(how->by) < 0 ||
-        munge_encode(&credential, context, bytes, (int)length) != EMUNGE_SUCCESS || seteuid(0) < 0) {
+        munge_encode(&credential, context, bytes, (int)length) != EMUNGE_SUCCESS ||
+        seteuid(0) < 0) {
         printf("Bail out! munge: %s\n", munge_ctx_strerror(context));
         exit(1);
     }
     munge_ctx_destroy(context);
     return credential;
-}
-
-static char *right(uint32_t node)
-{
-    struct content c = content_of(node, 2);
-    return seal_as(&ours, &c, sizeof(c));
-}
-
-static bool tell_right(const struct srun *s, uint32_t node)
-{
-    char *credential = right(node);
-    bool taken = tell(s, credential);
-    free(credential);
-    return taken;
-}
-
-/* After whatever has happened, the two nodes come. Returns true if the report is as it must be. */
-static bool ends_well(struct srun *s)
-{
-    bool taken = tell_right(s, 0) && tell_right(s, 1);
-    srun_end(s);
-    bool good = taken && !s->result.rc && !strcmp(s->text, right_text) && srun_is_clean(s);
-    if (!good)
-        printf("# taken: %d, rc: %d, said: %s\n", taken, s->result.rc, s->text);
-    srun_free(s);
-    return good;
 }
 
 /* srun gets this, which it must refuse, for a right record of one node. */
@@ -82,7 +48,7 @@ static void refuses(const char *name, char *credential)
     srun_begin(&s, munged, 2);
     bool taken = tell(&s, credential);
     ok(!taken, "%s: it is refused", name);
-    ok(ends_well(&s), "%s: the report is right", name);
+    ok(ends_well(munged, &s), "%s: the report is right", name);
     free(credential);
 }
 
@@ -120,18 +86,18 @@ static void forged(void)
 static void replayed(void)
 {
     struct srun first = { 0 }, second = { 0 };
-    char *credential = right(0);
+    char *credential = right(munged, 0);
     srun_begin(&first, munged, 2);
     ok(tell(&first, credential), "replayed: the first one is taken");
     ok(!tell(&first, credential), "replayed: the same one again is refused");
-    ok(!tell_right(&first, 0), "a node that has sent its record: a second one is refused");
-    ok(tell_right(&first, 1), "replayed: the other node is taken");
+    ok(!tell_right(munged, &first, 0), "a node that has sent its record: a second one is refused");
+    ok(tell_right(munged, &first, 1), "replayed: the other node is taken");
     srun_end(&first);
     ok(!strcmp(first.text, right_text), "replayed: the report is right");
     srun_free(&first);
     srun_begin(&second, munged, 2);
     ok(!tell(&second, credential), "replayed: it is refused by another srun of the user");
-    ok(ends_well(&second), "replayed: that one's report is right");
+    ok(ends_well(munged, &second), "replayed: that one's report is right");
     free(credential);
 }
 
@@ -148,11 +114,23 @@ struct patch {
 };
 
 #define AT(member) offsetof(struct content, member), sizeof(((struct content *)0)->member)
-#define NOT_A_NUMBER(member) { #member " that is no number", AT(member), REAL, __builtin_nan(""), 0 }
-#define ENDLESS(member) { #member " without an end", AT(member), FILL, 0, 'x' }
-#define UNPRINTABLE(member) { #member " that is not printable", AT(member[0]), FILL, 0, 0x1b }
+#define NOT_A_NUMBER(member) \
+    { \
+#member " that is no number", AT(member), REAL, __builtin_nan(""), 0 \
+    }
+#define ENDLESS(member) \
+    { \
+#member " without an end", AT(member), FILL, 0, 'x' \
+    }
+#define UNPRINTABLE(member) \
+    { \
+#member " that is not printable", AT(member[0]), FILL, 0, 0x1b \
+    }
 #define TEXT(member) ENDLESS(member), UNPRINTABLE(member)
-#define HIGH(member, highest) { #member " above its limit", AT(member), WORD, 0, highest + 1 }
+#define HIGH(member, highest) \
+    { \
+#member " above its limit", AT(member), WORD, 0, highest + 1 \
+    }
 
 static const struct patch patches[] = {
     { "for another purpose", AT(seal.purpose[0]), FILL, 0, 'N' },
@@ -253,6 +231,7 @@ static void long_arrays(void)
 
 static void wrong_lengths(void)
 {
+    long_arrays();
     static char bytes[1000 << 10];
     struct content c = content_of(1, 2);
     memcpy(bytes, &c, sizeof(c));
@@ -278,7 +257,7 @@ static void junk(void)
 {
     static char bytes[WIRE_SEALED_MAX + 1];
     struct srun s = { 0 };
-    char *credential = right(1);
+    char *credential = right(munged, 1);
     size_t length = strlen(credential);
     memset(bytes, 'x', sizeof(bytes));
     srun_begin(&s, munged, 2);
@@ -304,7 +283,7 @@ static void junk(void)
             ok(false, "a credential with another byte is refused");
         *at ^= 1;
     }
-    ok(ends_well(&s), "junk: the report is right");
+    ok(ends_well(munged, &s), "junk: the report is right");
     free(credential);
 }
 
@@ -320,10 +299,10 @@ static void heterogeneous(void)
     c = content_of(1, 3);
     sealed[1] = seal_as(&ours, &c, sizeof(c));
     srun_begin(&s, munged, 0);
-    ok(tell_right(&s, 0), "a step that srun does not know: the first record is taken");
+    ok(tell_right(munged, &s, 0), "a step that srun does not know: the first record is taken");
     ok(!tell(&s, sealed[0]), "a step that srun does not know: another job's is refused");
     ok(!tell(&s, sealed[1]), "a step that srun does not know: another number of nodes is refused");
-    ok(tell_right(&s, 1), "a step that srun does not know: the other node is taken");
+    ok(tell_right(munged, &s, 1), "a step that srun does not know: the other node is taken");
     srun_end(&s);
     ok(!strcmp(s.text, right_text) && srun_is_clean(&s),
        "a step that srun does not know: the report is right");
@@ -332,263 +311,19 @@ static void heterogeneous(void)
     free(sealed[1]);
 }
 
-/* --- strangers --- */
-
-#define COUNT 80 /* more than there may be, less than close the port */
-
-static void crowd(void)
-{
-    static char bytes[WIRE_SEALED_MAX - 1];
-    struct srun s = { 0 };
-    int fds[COUNT];
-    unsigned most = 0, closed = 0;
-    memset(bytes, 'x', sizeof(bytes));
-    srun_begin(&s, munged, 2);
-    for (int i = 0; i < COUNT; i++) {
-        fds[i] = peer_connect(s.port);
-        peer_put(fds[i], bytes, i % 2 ? sizeof(bytes) : 1);
-    }
-    for (int64_t until = clock_ms() + COLLECTOR_STRANGER_MS * 8 / 10; clock_ms() < until;) {
-        unsigned now = count_fds(s.collector);
-        most = now > most ? now : most;
-    }
-    /* The listener, the control, stdin and the others, and one that is on its way. */
-    ok(most <= COLLECTOR_STRANGERS_MAX + 6, "%d strangers: %u descriptors", COUNT, most);
-    for (int i = 0; i < COUNT; i++)
-        closed += peer_end(fds[i]) == 0;
-    ok(closed == COUNT, "%d strangers: all are refused", COUNT);
-    ok(ends_well(&s), "%d strangers: the report is right", COUNT);
-}
-
-static void silent(void)
-{
-    struct srun s = { 0 };
-    int fds[COUNT];
-    srun_begin(&s, munged, 2);
-    for (int i = 0; i < COUNT; i++)
-        fds[i] = peer_connect(s.port);
-    ok(ends_well(&s), "%d strangers that say nothing: the report is right", COUNT);
-    for (int i = 0; i < COUNT; i++)
-        close(fds[i]);
-}
-
-/* Its time does not begin anew with each byte. */
-static void slow(void)
-{
-    struct srun s = { 0 };
-    char *credential = right(1);
-    srun_begin(&s, munged, 2);
-    int fd = peer_connect(s.port), sent = 0;
-    char byte;
-    int64_t until = clock_ms() + HANG_MS;
-    while (clock_ms() < until && send(fd, &credential[sent], 1, MSG_NOSIGNAL) == 1 &&
-           recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN) {
-        usleep(300000);
-        sent++;
-    }
-    ok(clock_ms() < until, "a byte now and then: it is refused (after %d)", sent);
-    close(fd);
-    ok(ends_well(&s), "a byte now and then: the report is right");
-    free(credential);
-}
-
-#define CLOSED "100 strangers called srun's port, so it is closed"
-
-static void closes_port(void)
-{
-    struct srun s = { 0 };
-    srun_begin(&s, munged, 2);
-    for (int i = 1; i < COLLECTOR_REFUSED_MAX; i++)
-        hangs_up(&s, "x", 2);
-    ok(tell_right(&s, 0), "99 were refused: a node is taken");
-    hangs_up(&s, "x", 2);
-    ok(srun_wait(&s), "100 were refused: the collector prints");
-    ok(peer_connect(s.port) == -ECONNREFUSED, "100 were refused: the port is closed");
-    srun_end(&s);
-    ok(strstr(s.text, "say: report: " CLOSED) && strstr(s.text, "node1") && !s.result.rc &&
-           srun_is_clean(&s),
-       "100 were refused: srun says so, and prints what it has");
-    srun_free(&s);
-}
-
-enum { HELD = 200, PROCESSES = 4 };
-
-static pid_t start_flood(uint16_t port)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid)
-        return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    static char bytes[WIRE_SEALED_MAX];
-    int held[HELD] = { 0 };
-    for (unsigned i = 0;; i = (i + 1) % HELD) {
-        if (held[i] > 0)
-            close(held[i]);
-        held[i] = peer_connect(port);
-        memset(bytes, 'x', sizeof(bytes));
-        bytes[i] = i % 3 ? 'x' : '\0';
-        if (held[i] > 0)
-            send(held[i], bytes, sizeof(bytes) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-}
-
-static void flood(void)
-{
-    struct srun s = { 0 };
-    pid_t floods[PROCESSES];
-    srun_begin(&s, munged, 2);
-    ok(tell_right(&s, 0), "a flood: a node that was earlier is taken");
-    for (int i = 0; i < PROCESSES; i++)
-        floods[i] = start_flood(s.port);
-    ok(srun_wait(&s), "a flood: the collector prints");
-    for (int i = 0; i < PROCESSES; i++) {
-        kill(floods[i], SIGKILL);
-        waitpid(floods[i], NULL, 0);
-    }
-    srun_end(&s);
-    ok(strstr(s.text, CLOSED) && strstr(s.text, "node1") && srun_is_clean(&s),
-       "a flood: srun says so, prints what it has, and was small (%ld KB)", s.result.rss_kb);
-    srun_free(&s);
-}
-
-/* --- the step's own nodes and srun --- */
-
-static void gone(void)
-{
-    struct srun s = { 0 };
-    char *credential = right(0);
-    srun_begin(&s, munged, 2);
-    int fd = peer_connect(s.port);
-    peer_put(fd, credential, strlen(credential) + 1);
-    close(fd);
-    ok(tell_right(&s, 1), "a node that does not wait for the answer: the other is taken");
-    srun_end(&s);
-    ok(strstr(s.text, "say: report: no record from node1;"),
-       "a node that does not wait for the answer: it prints its own, so srun does not");
-    srun_free(&s);
-    free(credential);
-}
-
-/* The rest of a record comes when srun already knows that the step is over. */
-static void on_its_way(void)
-{
-    struct srun s = { 0 };
-    char *credential = right(1);
-    size_t length = strlen(credential) + 1;
-    srun_begin(&s, munged, 2);
-    ok(tell_right(&s, 0), "a record on its way: the first node's is taken");
-    int fd = peer_connect(s.port);
-    peer_put(fd, credential, length / 2);
-    usleep(100000);
-    fflush(NULL);
-    pid_t late = fork();
-    if (!late) {
-        usleep(50000);
-        peer_put(fd, credential + length / 2, length - length / 2);
-        _exit(peer_end(fd) == WIRE_TAKEN ? 0 : 1);
-    }
-    int status;
-    srun_end(&s);
-    waitpid(late, &status, 0);
-    ok(!status && !strcmp(s.text, right_text), "a record on its way: it is in the report");
-    close(fd);
-    srun_free(&s);
-    free(credential);
-}
-
-static void signals(void)
-{
-    struct srun s = { 0 };
-    srun_begin(&s, munged, 2);
-    ok(tell_right(&s, 0), "^C: before");
-    kill(s.collector, SIGINT);
-    kill(s.collector, SIGQUIT);
-    kill(s.collector, SIGPIPE);
-    ok(tell_right(&s, 1), "^C: after");
-    srun_end(&s);
-    ok(!strcmp(s.text, right_text), "^C: the report is right");
-    srun_free(&s);
-    srun_begin(&s, munged, 2);
-    kill(s.pid, SIGKILL);
-    ok(srun_wait(&s), "srun is killed: the collector dies");
-    ok(peer_connect(s.port) == -ECONNREFUSED, "srun is killed: its port is closed");
-    srun_end(&s);
-    srun_free(&s);
-}
-
-/* --- munged of srun's host --- */
-
-/* Sends a record to a collector whose munged is the other one. */
-static int begin_with_other(struct srun *s)
-{
-    char *credential = right(0);
-    srun_begin(s, other_munged, 2);
-    int fd = peer_connect(s->port);
-    peer_put(fd, credential, strlen(credential) + 1);
-    free(credential);
-    return fd;
-}
-
-static void munged_fails(void)
-{
-    struct srun s = { 0 };
-    ok(!peer_end(begin_with_other(&s)), "munged of another key: the record is refused");
-    srun_end(&s);
-    ok(strstr(s.text, "say: report: no record from node[1-2]") &&
-           strstr(s.text, "Invalid credential") && srun_is_clean(&s),
-       "munged of another key: srun says so");
-    srun_free(&s);
-    kill(other_pid, SIGSTOP);
-    int fd = begin_with_other(&s);
-    srun_end(&s);
-    ok(s.result.rc == -ETIMEDOUT && srun_is_clean(&s), "munged is stopped: srun ends all the same");
-    ok(!peer_end(fd), "munged is stopped: the node is not answered");
-    srun_free(&s);
-    kill(other_pid, SIGKILL);
-    kill(other_pid, SIGCONT);
-    fd = begin_with_other(&s);
-    ok(srun_wait(&s), "munged is dead: the collector prints");
-    ok(!peer_end(fd), "munged is dead: the node is not answered");
-    ok(peer_connect(s.port) == -ECONNREFUSED, "munged is dead: no other node waits");
-    srun_end(&s);
-    ok(strstr(s.text, "say: report: MUNGE: ") && srun_is_clean(&s), "munged is dead: srun says so");
-    printf("# %s", s.text);
-    srun_free(&s);
-}
-
 int main(int argc, char **argv)
 {
-    struct srun s = { 0 };
-    if (argc != 4)
+    static const struct part parts[] = {
+        { "forged", forged },
+        { "replayed", replayed },
+        { "contents", wrong_contents },
+        { "lengths", wrong_lengths },
+        { "junk", junk },
+        { "heterogeneous", heterogeneous },
+        { NULL, NULL },
+    };
+    if (argc < 2)
         return 2;
     munged = argv[1];
-    other_munged = argv[2];
-    other_pid = atoi(argv[3]);
-    unsigned fds = count_fds(getpid());
-    srun_begin(&s, munged, 2);
-    ok(tell_right(&s, 0) && tell_right(&s, 1), "nobody disturbs: both nodes are taken");
-    srun_end(&s);
-    right_text = s.text;
-    ok(strstr(right_text, "say: node[1-2]: the node is strange") && srun_is_clean(&s),
-       "nobody disturbs: the report comes");
-    forged();
-    replayed();
-    wrong_contents();
-    long_arrays();
-    wrong_lengths();
-    junk();
-    heterogeneous();
-    crowd();
-    silent();
-    slow();
-    closes_port();
-    flood();
-    gone();
-    on_its_way();
-    signals();
-    munged_fails();
-    ok(count_fds(getpid()) == fds && !count_children(), "no descriptor and no child is left");
-    free(right_text);
-    return results();
+    return run_parts(munged, parts, argv[2]);
 }

@@ -20,11 +20,12 @@
 #include "spank/stepd/user_child.h"
 
 /* A node whose srun, or whose munged, fails in every way: it prints its own report, once and whole,
- * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER LIBRARY: the sockets of a
- * munged, of one with the process PID that is stopped and killed, and of one with another key; and
+ * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER LIBRARY [PART]: the sockets of
+ * a munged, of one with the process PID that is stopped and killed, and of one with another key; and
  * the path of libmunge. */
 
-static const char *munged;
+static const char *munged, *dead_munged, *other_munged, *library;
+static pid_t dead_pid;
 static const char own[] = "the node's own report\n";
 
 /* Slurm's, for user_child.c: nobody asks here. */
@@ -51,9 +52,8 @@ static void start(struct node *n)
     const struct nuioa_user user = { USER_UID, USER_UID, NULL, 0 };
     struct sender_call call = { &n->sender, "127.0.0.1", n->port, n->socket ? n->socket : munged };
     n->output = -1;
-    if (sender_open(&n->sender) < 0 ||
-        user_child_start(&n->child, &user, sender_work, &call, n->sender.child_control,
-                         2 * HANG_MS) < 0) {
+    if (sender_open(&n->sender) < 0 || user_child_start(&n->child, &user, sender_work, &call,
+                                                        n->sender.child_control, 2 * HANG_MS) < 0) {
         printf("Bail out! no child\n");
         exit(1);
     }
@@ -335,10 +335,10 @@ static void slurmstepds_calls(void)
 
 /* --- MUNGE --- */
 
-static void other_key(const char *other)
+static void other_key(void)
 {
     struct srun s = { 0 };
-    struct node n = { .socket = other };
+    struct node n = { .socket = other_munged };
     srun_begin(&s, munged, 2);
     n.port = s.port;
     begin(&n);
@@ -373,26 +373,26 @@ static void too_long(void)
     free(text);
 }
 
-static void dead_munged(const char *dead, pid_t pid)
+static void munged_fails(void)
 {
-    struct node n = { .socket = dead, .port = 1 };
-    kill(pid, SIGSTOP);
+    struct node n = { .socket = dead_munged, .port = 1 };
+    kill(dead_pid, SIGSTOP);
     begin(&n);
     prints(&n, "munged is stopped", "MUNGE: no answer from munged; start it");
-    n = (struct node){ .socket = dead, .port = 1, .count = WIRE_NODES_MAX };
+    n = (struct node){ .socket = dead_munged, .port = 1, .count = WIRE_NODES_MAX };
     begin(&n);
     sender_tell_end(&n.sender);
     prints(&n, "munged is stopped, the last task has ended", "no answer from munged; start it");
     ok(clock_ms() - n.since_ms < HANG_MS, "munged is stopped, the last task has ended: at once");
-    kill(pid, SIGKILL);
-    kill(pid, SIGCONT);
-    n = (struct node){ .socket = dead, .port = 1, .count = WIRE_NODES_MAX };
+    kill(dead_pid, SIGKILL);
+    kill(dead_pid, SIGCONT);
+    n = (struct node){ .socket = dead_munged, .port = 1, .count = WIRE_NODES_MAX };
     begin(&n);
     prints(&n, "munged is dead", "MUNGE: ");
 }
 
 /* The last case: this process has no libmunge any more. */
-static void no_library(const char *library)
+static void no_library(void)
 {
     struct node n = { .port = 1 };
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -406,21 +406,18 @@ static void no_library(const char *library)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
+    static const struct part parts[] = {
+        { "rights", childs_rights },    { "answers", wrong_answers }, { "others", other_nodes },
+        { "silence", no_answer },       { "hole", black_hole },       { "outputs", outputs },
+        { "calls", slurmstepds_calls }, { "long", too_long },         { "key", other_key },
+        { "munged", munged_fails },     { "library", no_library },    { NULL, NULL },
+    };
+    if (argc < 6)
         return 2;
     munged = argv[1];
-    unsigned fds = count_fds(getpid());
-    childs_rights();
-    wrong_answers();
-    other_nodes();
-    no_answer();
-    black_hole();
-    outputs();
-    slurmstepds_calls();
-    too_long();
-    other_key(argv[4]);
-    dead_munged(argv[2], atoi(argv[3]));
-    no_library(argv[5]);
-    ok(count_fds(getpid()) == fds && !count_children(), "no descriptor and no child is left");
-    return results();
+    dead_munged = argv[2];
+    dead_pid = atoi(argv[3]);
+    other_munged = argv[4];
+    library = argv[5];
+    return run_parts(NULL, parts, argv[6]);
 }

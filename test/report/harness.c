@@ -50,12 +50,6 @@ void ok(bool good, const char *format, ...)
     fflush(stdout);
 }
 
-int results(void)
-{
-    printf("1..%u\n", tests);
-    return failed != 0;
-}
-
 int64_t clock_ms(void)
 {
     return nuioa_clock_ms();
@@ -325,4 +319,58 @@ bool tell(const struct srun *s, const char *credential)
         return false;
     peer_put(fd, credential, strlen(credential) + 1);
     return peer_end(fd) == WIRE_TAKEN;
+}
+
+/* --- a step of two nodes --- */
+
+char *right_text;
+
+char *right(const char *socket, uint32_t node)
+{
+    struct content c = content_of(node, 2);
+    return seal_right(socket, &c, sizeof(c));
+}
+
+bool tell_right(const char *socket, const struct srun *s, uint32_t node)
+{
+    char *credential = right(socket, node);
+    bool taken = tell(s, credential);
+    free(credential);
+    return taken;
+}
+
+bool ends_well(const char *socket, struct srun *s)
+{
+    bool taken = tell_right(socket, s, 0) && tell_right(socket, s, 1);
+    srun_end(s);
+    bool good = taken && !s->result.rc && !strcmp(s->text, right_text) && srun_is_clean(s);
+    if (!good)
+        printf("# taken: %d, rc: %d, said: %s\n", taken, s->result.rc, s->text);
+    srun_free(s);
+    return good;
+}
+
+static void undisturbed(const char *socket)
+{
+    struct srun s = { 0 };
+    srun_begin(&s, socket, 2);
+    ok(tell_right(socket, &s, 0) && tell_right(socket, &s, 1), "nobody disturbs: two are taken");
+    srun_end(&s);
+    right_text = s.text;
+    ok(strstr(s.text, "say: node[1-2]: the node is strange") && srun_is_clean(&s),
+       "nobody disturbs: the report comes");
+}
+
+int run_parts(const char *socket, const struct part *parts, const char *name)
+{
+    unsigned fds = count_fds(getpid());
+    if (socket)
+        undisturbed(socket);
+    for (; parts->name; parts++)
+        if (!name || !strcmp(name, parts->name))
+            parts->run();
+    ok(count_fds(getpid()) == fds && !count_children(), "no descriptor and no child is left");
+    free(right_text);
+    printf("1..%u\n", tests);
+    return failed != 0;
 }

@@ -23,14 +23,14 @@
 /* --- srun --- */
 
 struct srun_result {
-    int rc;                            /* of collector_end() */
-    unsigned fds_before, fds_with;     /* of srun, without and with the collector */
+    int rc;                        /* of collector_end() */
+    unsigned fds_before, fds_with; /* of srun, without and with the collector */
     unsigned fds_after, children_after;
     long rss_kb, cpu_ms; /* of the collector; 0 if it was killed and left */
 };
 
 struct srun {
-    bool explain;        /* settings */
+    bool explain; /* settings */
     pid_t pid, collector;
     int collector_pidfd; /* readable when the collector has ended */
     uint16_t port;
@@ -83,10 +83,31 @@ int peer_end(int fd);
 /* Sends a credential. Returns true if it was taken. */
 bool tell(const struct srun *s, const char *credential);
 
+/* --- a step of two nodes --- */
+
+/* The report when nobody disturbs; run_parts() sets it. */
+extern char *right_text;
+
+/* A credential of node 0 or 1 (caller frees). */
+char *right(const char *socket, uint32_t node);
+bool tell_right(const char *socket, const struct srun *s, uint32_t node);
+
+/* After whatever has happened, the two nodes come, and srun ends. Returns true if the report is as
+ * it must be. */
+bool ends_well(const char *socket, struct srun *s);
+
 /* --- tests --- */
 
+struct part {
+    const char *name; /* NULL: the end of the list */
+    void (*run)(void);
+};
+
+/* Runs the parts, or the one with this name, and looks for what is left behind. `socket` is NULL if
+ * they need no right_text. Returns the exit status. */
+int run_parts(const char *socket, const struct part *parts, const char *name);
+
 void ok(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int results(void);
 
 unsigned count_fds(pid_t pid);
 unsigned count_children(void);
