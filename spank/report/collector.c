@@ -240,6 +240,8 @@ static void collect(struct collection *c)
            (serve(c, c->stranger_count ? LAST_MS : 0) || c->stranger_count))
         ;
     close_port(c);
+    while (c->stranger_count) /* they need not wait */
+        drop(c, 0);
 }
 
 /* --- the report --- */
@@ -252,7 +254,8 @@ static void explain_missing(struct collection *c)
     absent_names(&c->absent, names, sizeof(names));
     const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
-        snprintf(text, sizeof(text), "report: %s: " CONSEQUENCE, c->trouble.text);
+        snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
+                 c->record_count ? "the nodes that are not in it print their own" : CONSEQUENCE);
     else if (*c->refusal.text)
         snprintf(text, sizeof(text),
                  "report: no record from %s; a credential was refused (%s): give all hosts the "
