@@ -31,7 +31,7 @@ if [ ! -e /nuioa/settings ]; then
     fi
     (set -e; build) || exit
     "$here/boot" corona --timeout 900 --payload "$payload" \
-        --plugstack "timeout_ms=30000 deadline_ms=30000" \
+        --plugstack "deadline_ms=30000" \
         --conf "NodeName=node1 NodeAddr=10.0.1.1 Sockets=2 CoresPerSocket=24 ThreadsPerCore=1" \
         --conf "PartitionName=both Nodes=node0,node1 MaxTime=INFINITE" "$@" -- "$0"
     exit

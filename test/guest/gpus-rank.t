@@ -21,7 +21,7 @@ if [ ! -e /nuioa/settings ]; then
     (set -e; build_disturb "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus6 --cgroup --timeout 1500 --payload "$payload" \
-        --plugstack "timeout_ms=10000 deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
+        --plugstack "deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
     exit
 fi
 # shellcheck source=lib.sh
@@ -129,7 +129,7 @@ for each in "yes nvidia" "yes amd" "no nvidia" "no amd"; do
         "$(distinct NUIOA_GPUS) $(distinct UCX_NET_DEVICES) $(values UCX_NET_DEVICES | cut -c1) $(
             says "--nuioa-gpus=local-rank")" "1 1 - 1"
 
-    [ "$plugin" = no ] || sed -i 's/timeout_ms/default=on gpus=local-rank export=env,ucx &/' \
+    [ "$plugin" = no ] || sed -i 's/deadline_ms/default=on gpus=local-rank export=env,ucx &/' \
         /etc/slurm/plugstack.conf
     launch -n6 -c1 --gpus=6 --nuioa=off
     slurms=$(values cpus)

@@ -25,7 +25,7 @@ if [ ! -e /nuioa/settings ]; then
     (set -e; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 1500 --payload "$payload" \
-        --plugstack "timeout_ms=10000 deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
+        --plugstack "deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
     exit
 fi
 # shellcheck source=lib.sh

@@ -24,7 +24,7 @@ if [ ! -e /nuioa/settings ]; then
     (set -e; build_disturb "$payload"; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
-        --plugstack "timeout_ms=10000 deadline_ms=10000" "$@" -- "$0"
+        --plugstack "deadline_ms=10000" "$@" -- "$0"
     exit
 fi
 # shellcheck source=lib.sh

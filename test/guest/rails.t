@@ -34,7 +34,7 @@ if [ ! -e /nuioa/settings ]; then
     fi
     (set -e; build) || exit
     "$here/boot" rails --timeout 900 --payload "$payload" \
-        --plugstack "timeout_ms=30000 deadline_ms=30000 export=env,pmix,ucx" "$@" -- "$0"
+        --plugstack "deadline_ms=30000 export=env,pmix,ucx" "$@" -- "$0"
     exit
 fi
 # shellcheck source=lib.sh
