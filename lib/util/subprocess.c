@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -64,8 +65,8 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
 }
 
 /* Kills the child only while waitpid still knows it: if other code has reaped it already, its
- * process id may belong to another process. */
-static void kill_and_reap(pid_t pid, int naps)
+ * process id may belong to another process. Returns false if it is still there. */
+static bool kill_and_reap(pid_t pid, int naps)
 {
     struct timespec nap = { .tv_nsec = 20000 };
     pid_t got = waitpid(pid, NULL, WNOHANG);
@@ -73,11 +74,12 @@ static void kill_and_reap(pid_t pid, int naps)
         kill(pid, SIGKILL);
     for (int i = 0; i < naps; i++) {
         if (got == pid || (got < 0 && errno != EINTR))
-            return;
+            return true;
         nanosleep(&nap, NULL);
         nap.tv_nsec = nap.tv_nsec < 500000 ? nap.tv_nsec * 2 : 1000000;
         got = waitpid(pid, NULL, WNOHANG);
     }
+    return false;
 }
 
 /* Reads until the child closes the pipe, the deadline (on the monotonic clock), or an error. */
@@ -156,13 +158,14 @@ int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_m
     return rc;
 }
 
-static void end(struct nuioa_subprocess *child, int naps)
+static bool end(struct nuioa_subprocess *child, int naps)
 {
     if (child->pid <= 0)
-        return;
+        return true;
     close(child->fd);
-    kill_and_reap(child->pid, naps);
+    bool gone = kill_and_reap(child->pid, naps);
     *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
+    return gone;
 }
 
 /* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
@@ -171,9 +174,9 @@ void nuioa_subprocess_end(struct nuioa_subprocess *child)
     end(child, 500);
 }
 
-void nuioa_subprocess_end_soon(struct nuioa_subprocess *child)
+bool nuioa_subprocess_end_soon(struct nuioa_subprocess *child)
 {
-    end(child, 20);
+    return end(child, 20);
 }
 
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,

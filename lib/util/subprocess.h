@@ -2,6 +2,7 @@
 #ifndef NUIOA_UTIL_SUBPROCESS_H
 #define NUIOA_UTIL_SUBPROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -52,8 +53,8 @@ int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadlin
  * Without a child it does nothing. */
 void nuioa_subprocess_end(struct nuioa_subprocess *child);
 
-/* Does the same, but waits for 20 ms at most. */
-void nuioa_subprocess_end_soon(struct nuioa_subprocess *child);
+/* Does the same, but waits for 20 ms at most. Returns false if the child is left behind. */
+bool nuioa_subprocess_end_soon(struct nuioa_subprocess *child);
 
 /* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
  * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* slurmstepd has just forked the tasks, so the kernel copies each page that is written here
  * (copy-on-write). Therefore texts are on the heap, in their own length, and not in large buffers
@@ -149,23 +150,61 @@ int cgroup_numas(pid_t pid, hwloc_bitmap_t numas)
     return rc;
 }
 
-int cgroup_open(pid_t pid)
+/* Reads the name of the cgroup (version 2) of a process. 0 and *group (malloc'd, caller frees), or
+ * negative as cgroup_open(). */
+static int read_group(pid_t pid, char **group)
 {
     char path[64], *text;
     snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
     int rc = read_text(path, &text);
     if (rc < 0)
         return rc;
-    char *group = find_group(text, ""), *directory = NULL;
-    rc = -ENOENT;
-    if (group && !is_below_root(group))
-        rc = -EINVAL;
-    else if (group && asprintf(&directory, "/sys/fs/cgroup%s", group) < 0)
+    *group = find_group(text, "");
+    free(text);
+    rc = !*group ? -ENOENT : is_below_root(*group) ? 0 : -EINVAL;
+    if (rc < 0)
+        free(*group);
+    return rc;
+}
+
+int cgroup_open(pid_t pid)
+{
+    char *group, *directory = NULL;
+    int rc = read_group(pid, &group);
+    if (rc < 0)
+        return rc;
+    if (asprintf(&directory, "/sys/fs/cgroup%s", group) < 0)
         rc = -ENOMEM;
-    else if (group && (rc = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+    else if ((rc = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         rc = -errno;
     free(directory);
     free(group);
-    free(text);
     return rc;
+}
+
+/* Cuts the last part of a name off. Returns false if it does not begin with `part`. */
+static bool cut(char *group, const char *part)
+{
+    char *slash = strrchr(group, '/');
+    bool found = slash && !strncmp(slash + 1, part, strlen(part));
+    if (found)
+        *slash = '\0';
+    return found;
+}
+
+void cgroup_leave_step(pid_t pid)
+{
+    char *group, *path;
+    if (read_group(pid, &group) < 0)
+        return;
+    if (cut(group, "slurm") && cut(group, "step_") && cut(group, "") &&
+        asprintf(&path, "/sys/fs/cgroup%s/system/cgroup.procs", group) >= 0) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            dprintf(fd, "%d", (int)pid); /* it is no harm if it stays */
+            close(fd);
+        }
+        free(path);
+    }
+    free(group);
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spank/stepd/cgroup.h"
 #include "util/clock.h"
 
 /* Headers of glibc before 2.31 have no numbers for these; all architectures of Linux but alpha have
@@ -84,6 +85,7 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
     return rc;
 }
 
+/* Returns true if the child has written, or has closed its end of the pipe. */
 static bool has_begun(const struct user_child *child)
 {
     struct pollfd answer = { .fd = child->process.fd, .events = POLLIN };
@@ -114,5 +116,9 @@ void user_child_end(struct user_child *child)
     if (child->pidfd >= 0)
         close(child->pidfd);
     child->pidfd = -1;
-    nuioa_subprocess_end_soon(&child->process);
+    pid_t pid = child->process.pid;
+    if (has_begun(child))
+        nuioa_subprocess_end(&child->process);
+    else if (!nuioa_subprocess_end_soon(&child->process))
+        cgroup_leave_step(pid);
 }
