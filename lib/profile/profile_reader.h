@@ -20,7 +20,7 @@ struct profile_reader {
     bool headed;  /* text: the first line was read */
     bool *seen;   /* text: [rank_count], true if the rank has had a `rank` line */
     uint32_t row; /* matrix: number of rows read */
-    /* [NUIOA_PROFILE_RANKS_MAX]: only flows of these ranks are kept; NULL: all are. The caller's. */
+    /* [NUIOA_PROFILE_RANKS_MAX], the caller's: only flows of these ranks are kept; NULL: all */
     const bool *wanted;
 };
 
@@ -60,9 +60,9 @@ unsigned profile_split(char *line, char **fields, unsigned max);
  * -ENOMEM, and the profile is valid in both cases. */
 int profile_make_room(struct nuioa_profile *profile, uint32_t more);
 
-/* Appends a copy of *flow to reader->profile, unless it is of no rank that the reader wants. Returns
- * 0; or, with reader->err, -EINVAL if the profile has NUIOA_PROFILE_FLOWS_MAX flows already, or
- * -ENOMEM. */
+/* Appends a copy of *flow to reader->profile, unless it is of no rank that the reader wants.
+ * Returns 0; or, with reader->err, -EINVAL if the profile has NUIOA_PROFILE_FLOWS_MAX flows
+ * already, or -ENOMEM. */
 int profile_add_flow(struct profile_reader *reader, const struct nuioa_flow *flow);
 
 /* Sets the number of ranks of reader->profile, which has none yet, and allocates their traffic, all

@@ -13,9 +13,8 @@
  * (option/option_environment.h): the list of weights, and the file's absolute name if it has more.
  * The ranks of a file or list join context->hints_ranks. In a heterogeneous step the last
  * component's value counts for all, as Slurm has one environment and one value of each flag for
- * them. Returns 0; or negative with *err if srun
- * must end, because a flag names a file that is wrong. A file from elsewhere that is wrong is a line
- * on stderr. */
+ * them. Returns 0; or negative with *err if srun must end, because a flag names a file that is
+ * wrong. A file from elsewhere that is wrong is a line on stderr. */
 int hints_file_send(struct srun_context *context, const struct option_sources *sources,
                     struct nuioa_error *err);
 

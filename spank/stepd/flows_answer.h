@@ -36,8 +36,9 @@ void *flows_answer_make(const char *path, enum nuioa_policy policy, const uint32
 size_t flows_answer_max(uint32_t task_count);
 
 /* In slurmstepd: reads an answer of `length` bytes, which may be hostile. Returns 0 and *part, of
- * which the caller frees weights and pairs with free(); or what the child has said, a negative errno;
- * -EPROTO if the answer is none for so many tasks; or -ENOMEM. After an error *part is all zeros. */
+ * which the caller frees weights and pairs with free(); or what the child has said, a negative
+ * errno; -EPROTO if the answer is none for so many tasks; or -ENOMEM. After an error *part is all
+ * zeros. */
 int flows_answer_read(const void *answer, size_t length, uint32_t task_count,
                       struct profile_part *part);
 

@@ -34,15 +34,15 @@ int user_child_user(spank_t spank, struct nuioa_user *user);
 
 /* In init_post_opt: forks a child that becomes *user and then runs work(fd, arg), as
  * nuioa_subprocess_start() does, with the descriptor `keep`, for `life_ms` at most. Its standard
- * files are /dev/null, unless they are `keep`. If it cannot become the user, it does nothing. Returns 0 and *child, which user_child_end() ends; or -errno,
- * and there is none. */
+ * files are /dev/null, unless they are `keep`. If it cannot become the user, it does nothing.
+ * Returns 0 and *child, which user_child_end() ends; or -errno, and there is none. */
 int user_child_start(struct user_child *child, const struct nuioa_user *user,
                      nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms);
 
 /* In any later hook: reads what the child writes, until it closes its end of the pipe, or the clock
- * of nuioa_clock_ms() is `until_ms`; if it has written something by then, for another 100 ms. Returns 0 and *bytes, which the caller frees, and their
- * *length; or what nuioa_subprocess_read() returns. The bytes are the user's, who may have written
- * anything. */
+ * of nuioa_clock_ms() is `until_ms`; if it has written something by then, for another 100 ms.
+ * Returns 0 and *bytes, which the caller frees, and their *length; or what nuioa_subprocess_read()
+ * returns. The bytes are the user's, who may have written anything. */
 int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
                     size_t *length);
 
@@ -50,8 +50,9 @@ int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void
  * slurmstepd itself only. */
 void user_child_kill(const struct user_child *child);
 
-/* In slurmstepd itself: kills the child, closes the pipe, and takes its status, for which it waits
- * 20 ms at most: a child that hangs in the kernel is left behind. Without a child it does nothing. */
+/* In slurmstepd itself: kills the child, closes the pipe, and takes its status. Of a child that has
+ * written nothing, and may hang in the kernel, it waits 20 ms for that, and leaves it behind; of
+ * another half a second. Without a child it does nothing. */
 void user_child_end(struct user_child *child);
 
 #endif

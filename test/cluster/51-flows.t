@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Each node reads the flows of a hints file itself, as the user. Where it cannot, its ranks are placed
-# by the list that srun has made, one line says so, and nobody is left behind.
+# Each node reads the flows of a hints file itself, as the user. Where it cannot, its ranks are
+# placed by the list that srun has made, one line says so, and nobody is left behind.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -95,10 +95,10 @@ if [ -e /dev/fuse ]; then
     takes_list "a server that hangs" "not within 0.5 s .*" /tmp/hung/p
     await 10 eval '[ "$(on1 "pgrep -c slurmstepd")" -le 1 ]'
     child=$(on1 'pgrep slurmstepd')
+    uid=$(id -u nobody)
     is "... holds the child: the user, without a right, a signal on its way" \
         "$(on1 "grep -E '^(Uid|CapEff|SigPnd)' /proc/$child/status" | tr -s '\t\n' ' ')" \
-        "$(printf 'Uid: %s %s %s %s SigPnd: 0000000000000100 CapEff: 0000000000000000 ' \
-            $(for _ in 1 2 3 4; do id -u nobody; done))"
+        "Uid: $uid $uid $uid $uid SigPnd: 0000000000000100 CapEff: 0000000000000000 "
     is "... with no file but its pipe" \
         "$(on1 "ls -l /proc/$child/fd" | sed -n 's/.* -> //p' | sed 's/:.*//' | sort -u |
             paste -s -d ' ')" "/dev/null pipe"
@@ -146,14 +146,16 @@ for name in ./mine @mine "@$home/there/mine"; do
         --nuioa-hints=$name ./script; cat $home/job.out"
     is "sbatch --nuioa-hints=$name" "$rc|$(of 1 NUIOA_WEIGHT)|$(grep -c nuioa: <<<"$out$err")" \
         "0|$flows|0"
-    user sh -c "cd $home/there; salloc -Q -N4 -n8 --exclusive --nuioa --nuioa-hints=$name ./script"
+    user sh -c "cd $home/there
+        salloc -Q -N4 -n8 --exclusive --nuioa --nuioa-hints=$name ./script"
     is "salloc --nuioa-hints=$name" "$rc|$(of 1 NUIOA_WEIGHT)|$(nuioa_lines)" "0|$flows|"
 done
 echo 'pair 1' >"$CLUSTER_DIR/home/there/wrong"
+said="./wrong:1: not a profile; the first line of one is 'nuioa-profile 1'"
 for command in "sbatch -QW" "salloc -Q" "srun"; do
     user sh -c "cd $home/there; $command -N4 -n8 --nuioa --nuioa-hints=./wrong ./script"
     is "$command: a wrong file is refused" "$((rc != 0 && rc != 124))|$(nuioa_lines)" \
-        "1|nuioa: --nuioa-hints: ./wrong:1: not a profile; the first line of one is 'nuioa-profile 1'"
+        "1|nuioa: --nuioa-hints: $said"
 done
 is "... and no job was made" "$(in_node ctl squeue -h)" ""
 

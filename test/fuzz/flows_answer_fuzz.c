@@ -5,9 +5,9 @@
 #include "input.h"
 #include "spank/stepd/flows_answer.h"
 
-/* The answer of the child that reads a hints file, which slurmstepd reads as root, from a child that
- * lies. The first byte is the number of tasks, the second says what is made right in the head; the
- * rest is the answer. */
+/* The answer of the child that reads a hints file, which slurmstepd reads as root, from a child
+ * that lies. The first byte is the number of tasks, the second says what is made right in the head;
+ * the rest is the answer. */
 
 enum { RIGHT_HEAD = 1, RIGHT_COUNT = 2 };
 

@@ -125,7 +125,7 @@ static uint32_t draw(uint32_t *seed, uint32_t below)
     return (*seed >> 8) % below;
 }
 
-/* Writes a profile of nuioa, or a matrix. Only in some are messages large, and then in few flows. */
+/* Writes a profile of nuioa or a matrix. Only in some are messages large, and then in few flows. */
 static void write_random(FILE *out, uint32_t *seed)
 {
     bool matrix = draw(seed, 3) == 0, large = draw(seed, 2);
