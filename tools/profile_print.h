@@ -19,7 +19,7 @@ struct profile_share {
     double bytes, msgs; /* 0 to 1 */
 };
 
-/* The slices that srun would send to the nodes of the layout that was asked for. */
+/* The slices that the nodes of the layout that was asked for would take of the profile. */
 struct profile_slices {
     uint32_t nodes;        /* 0 if no layout was asked for */
     uint32_t ranks, pairs; /* of the node with the largest slice */
