@@ -51,7 +51,7 @@ if [ -e "$plugin" ]; then
     is "the plugin exports what Slurm looks up, and no more" "$(exported "$plugin")" "$(
         printf '%s\n' plugin_{name,type,version} spank_plugin_version \
             slurm_spank_{init,init_post_opt,local_user_init,user_init,task_post_fork} \
-            slurm_spank_{task_init,exit} | sort)"
+            slurm_spank_{task_init,task_exit,exit} | sort)"
     needed=$(ldd "$plugin")
     like "it needs other libraries" "$needed" 'libc\.'
     unlike "it needs nothing of ours at run time" "$needed" libnuioa

@@ -61,7 +61,7 @@ static pid_t wait_for_killed(void)
     pid_t child;
     int status = 0;
     for (int tries = 0; (child = waitpid(-1, &status, WNOHANG)) >= 0; tries += !child) {
-        if (child ? !tries || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL
+        if (child ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL
                   : tries == KILLED_MS)
             return child;
         if (!child)
