@@ -26,6 +26,9 @@
 
 static const char *munged, *dead_munged, *other_munged, *library;
 static pid_t dead_pid;
+/* Those of the header, which this test must not follow. */
+enum { WAIT_MS = 2000, FEW_NODES = 8 };
+
 static const char own[] = "the node's own report\n";
 
 /* Slurm's, for user_child.c: nobody asks here. */
@@ -172,10 +175,10 @@ static void other_nodes(void)
     n = (struct node){ .port = 1, .count = 1 };
     begin(&n);
     prints(&n, "a node that is alone does not say why", NULL);
-    n = (struct node){ .port = 1, .count = SENDER_NODES_MAX };
+    n = (struct node){ .port = 1, .count = FEW_NODES };
     begin(&n);
     prints(&n, "8 nodes", "each node prints its own");
-    n = (struct node){ .port = 1, .count = SENDER_NODES_MAX + 1 };
+    n = (struct node){ .port = 1, .count = FEW_NODES + 1 };
     begin(&n);
     prints(&n, "9 nodes", "the first node alone prints its own");
 }
@@ -186,7 +189,7 @@ static void no_answer(void)
     uint16_t port;
     int fd = answer_with(&port, &n, "", 0);
     prints(&n, "srun does not answer", "no answer in time");
-    ok(clock_ms() - n.since_ms >= SENDER_MS, "srun does not answer: it has waited");
+    ok(clock_ms() - n.since_ms >= WAIT_MS, "srun does not answer: it has waited");
     close(fd);
     /* Many nodes would wait for a minute. */
     n = (struct node){ .count = WIRE_NODES_MAX };

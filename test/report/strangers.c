@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "spank/report/collector.h"
 
 /* srun's collector with strangers at its port, nodes that go, and a munged that fails: it stays
  * small, and prints what it has. Usage: strangers SOCKET OTHER PID [PART]: the sockets of two munged
@@ -21,7 +20,9 @@ static pid_t other_pid;
 
 /* --- strangers --- */
 
-#define COUNT 80 /* more than there may be, less than close the port */
+/* Those of the header, which this test must not follow. */
+enum { STRANGERS = 64, REFUSED = 100, STRANGER_MS = 1000 };
+enum { COUNT = 80 }; /* more than there may be, less than close the port */
 
 static void crowd(void)
 {
@@ -35,12 +36,12 @@ static void crowd(void)
         fds[i] = peer_connect(s.port);
         peer_put(fds[i], bytes, i % 2 ? sizeof(bytes) : 1);
     }
-    for (int64_t until = clock_ms() + COLLECTOR_STRANGER_MS * 8 / 10; clock_ms() < until;) {
+    for (int64_t until = clock_ms() + STRANGER_MS * 8 / 10; clock_ms() < until;) {
         unsigned now = count_fds(s.collector);
         most = now > most ? now : most;
     }
     /* The listener, the control, stdin and the others, and one that is on its way. */
-    ok(most <= COLLECTOR_STRANGERS_MAX + 6, "%d strangers: %u descriptors", COUNT, most);
+    ok(most <= STRANGERS + 6, "%d strangers: %u descriptors", COUNT, most);
     for (int i = 0; i < COUNT; i++)
         closed += peer_end(fds[i]) == 0;
     ok(closed == COUNT, "%d strangers: all are refused", COUNT);
@@ -85,7 +86,7 @@ static void closes_port(void)
 {
     struct srun s = { 0 };
     srun_begin(&s, munged, 2);
-    for (int i = 1; i < COLLECTOR_REFUSED_MAX; i++)
+    for (int i = 1; i < REFUSED; i++)
         tell(&s, "x");
     ok(tell_right(munged, &s, 0), "99 were refused: a node is taken");
     tell(&s, "x");
@@ -189,6 +190,10 @@ static void signals(void)
     struct srun s = { 0 };
     srun_begin(&s, munged, 2);
     ok(tell_right(munged, &s, 0), "^C: before");
+    /* stdin and the others, the port and the control; and the connection for a moment */
+    for (int i = 0; i < 1000 && count_fds(s.collector) > 5; i++)
+        usleep(1000);
+    ok(count_fds(s.collector) == 5, "the collector has %u descriptors", count_fds(s.collector));
     kill(s.collector, SIGINT);
     kill(s.collector, SIGQUIT);
     kill(s.collector, SIGPIPE);
