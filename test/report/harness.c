@@ -193,10 +193,9 @@ bool srun_wait(const struct srun *s)
 
 void srun_end(struct srun *s)
 {
-    s->result = (struct srun_result){ .rc = 1 };
-    if (send(s->command, "e", 1, MSG_NOSIGNAL) == 1 &&
-        recv(s->command, &s->result, sizeof(s->result), 0) < 0)
-        die("srun");
+    if (send(s->command, "e", 1, MSG_NOSIGNAL) != 1 ||
+        recv(s->command, &s->result, sizeof(s->result), 0) != sizeof(s->result))
+        s->result.rc = 1; /* srun is dead */
     waitpid(s->pid, NULL, 0);
     struct pollfd gone = { .fd = s->collector_pidfd, .events = POLLIN };
     if (poll(&gone, 1, HANG_MS) != 1)

@@ -18,7 +18,7 @@
 #define STEP 3
 
 /* A limit for what hangs; nothing right takes so long. */
-#define HANG_MS 30000
+#define HANG_MS 20000
 
 /* --- srun --- */
 

@@ -237,6 +237,12 @@ static void munged_fails(void)
     ok(s.result.rc == -ETIMEDOUT && srun_is_clean(&s), "munged is stopped: srun ends all the same");
     ok(!peer_end(fd), "munged is stopped: the node is not answered");
     srun_free(&s);
+    fd = begin_with_other(&s);
+    kill(s.pid, SIGKILL);
+    ok(srun_wait(&s), "munged is stopped, srun is killed: the collector dies");
+    srun_end(&s);
+    close(fd);
+    srun_free(&s);
     kill(other_pid, SIGKILL);
     kill(other_pid, SIGCONT);
     fd = begin_with_other(&s);
