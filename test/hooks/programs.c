@@ -19,8 +19,8 @@
 #include "state.h"
 
 extern spank_f slurm_spank_init, slurm_spank_init_post_opt, slurm_spank_local_user_init,
-    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init,
-    slurm_spank_task_exit, slurm_spank_exit;
+    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init, slurm_spank_task_exit,
+    slurm_spank_exit;
 
 static struct program *program;
 static struct state before;

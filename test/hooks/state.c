@@ -54,15 +54,14 @@ static void compare_signals(const struct state *before, const struct state *now,
     }
 }
 
-/* A child that was killed may take a moment to end, on a busy machine; its parent does not wait that
- * long. Returns what waitpid() does of other children. */
+/* A child that was killed may take a moment to end, on a busy machine, and its parent does not wait
+ * that long. Returns what waitpid() does of other children. */
 static pid_t wait_for_killed(void)
 {
     pid_t child;
     int status = 0;
     for (int tries = 0; (child = waitpid(-1, &status, WNOHANG)) >= 0; tries += !child) {
-        if (child ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL
-                  : tries == KILLED_MS)
+        if (child ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : tries == KILLED_MS)
             return child;
         if (!child)
             usleep(1000);

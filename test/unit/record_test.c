@@ -48,8 +48,8 @@ static void records(void **state)
         }
     assert_int_equal(record_read(bytes, length, &record), 0);
     /* a text without an end, and one that is no text */
-    char *last = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                 3 * sizeof(struct wire_row);
+    char *last =
+        bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_row);
     assert_string_equal(record.rows[3].gpus, "0-1");
     assert_string_equal(record.rows[3].path, "PIX");
     memset(last + offsetof(struct wire_row, path), 'x', sizeof(record.rows->path));
@@ -177,7 +177,9 @@ static void record_flows(void **state)
     static const struct {
         double sent, off;
         int rc;
-    } rows[] = { { 0, 0, 0 }, { 5, 5, 0 }, { 5, 6, -EINVAL }, { 5, -1, -EINVAL }, { -1, 0, -EINVAL } };
+    } rows[] = {
+        { 0, 0, 0 }, { 5, 5, 0 }, { 5, 6, -EINVAL }, { 5, -1, -EINVAL }, { -1, 0, -EINVAL }
+    };
     struct record record;
     size_t length;
     char *bytes = make_record(0, 2, "0", 1, &length);

@@ -166,8 +166,8 @@ static void many_classes(void **state)
             char *bytes = make_record(i, 2, "0", 2, &length);
             char *rows = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
             for (uint32_t k = 0; i == 4 && k < 2; k++)
-                set_u32(rows + k * sizeof(struct wire_row),
-                        offsetof(struct wire_row, level), UINT32_MAX);
+                set_u32(rows + k * sizeof(struct wire_row), offsetof(struct wire_row, level),
+                        UINT32_MAX);
             set_u32(bytes, NIC(usable), (i == 5) == usable);
             set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
             assert_int_equal(record_read(bytes, length, &record), 0);
@@ -376,7 +376,8 @@ static void off_node(void **state)
         uint32_t unread, ranks;
         const char *line;
     } rows[] = {
-        { sent, off, UINT32_MAX, 6, "\noff node: 37.5 % of the profile's bytes, without collectives" },
+        { sent, off, UINT32_MAX, 6,
+          "\noff node: 37.5 % of the profile's bytes, without collectives" },
         { sent, none, UINT32_MAX, 4, "\noff node: 0.0 % of" },
         { sent, off, 1, 6, NULL },
         { sent, off, UINT32_MAX, 7, NULL },
