@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../unit/rounds.h"
 #include "wrap.h"
 
 /* The system calls. Calls that cannot fail for want of anything, such as close() and waitpid() of a
@@ -157,7 +158,28 @@ WRAP_SOCKET(ENOBUFS, int, getsockopt, (int fd, int level, int name, void *to, so
 WRAP_SOCKET(ENOBUFS, int, setsockopt,
             (int fd, int level, int name, const void *from, socklen_t size),
             (fd, level, name, from, size))
-WRAP_SOCKET(ENOMEM, int, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms))
+
+/* Under valgrind the limits of what hangs are longer: programs are slow there. */
+static int slowness(void)
+{
+    return RUNNING_ON_VALGRIND ? 20 : 1;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
+{
+    if (fault_hits(FAULT_SOCKET, ENOMEM))
+        return -1;
+    return __real_poll(fds, count, ms > 0 ? ms * slowness() : ms);
+}
+
+int64_t __real_nuioa_clock_ms(void);
+int64_t __wrap_nuioa_clock_ms(void);
+int64_t __wrap_nuioa_clock_ms(void)
+{
+    return __real_nuioa_clock_ms() / slowness();
+}
 /* --- processes, threads, places --------------------------------------------------------------- */
 
 WRAP(FAULT_PROCESS, EAGAIN, -1, pid_t, fork, (void), ())
