@@ -7,8 +7,8 @@
 
 #include "harness.h"
 
-/* srun's collector gets records that nobody must believe: the report of the step's nodes is the same
- * as without them. Usage: attack SOCKET [PART]; of munged. */
+/* srun's collector gets records that nobody must believe: the report of the step's nodes is the
+ * same as without them. Usage: attack SOCKET [PART]; of munged. */
 
 static const char *munged;
 

@@ -20,9 +20,9 @@
 #include "spank/stepd/user_child.h"
 
 /* A node whose srun, or whose munged, fails in every way: it prints its own report, once and whole,
- * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER LIBRARY [PART]: the sockets of
- * a munged, of one with the process PID that is stopped and killed, and of one with another key; and
- * the path of libmunge. */
+ * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER LIBRARY [PART]: the sockets
+ * of a munged, of one with the process PID that is stopped and killed, and of one with another key;
+ * and the path of libmunge. */
 
 static const char *munged, *dead_munged, *other_munged, *library;
 static pid_t dead_pid;

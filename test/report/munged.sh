@@ -5,7 +5,8 @@
 work_dir=$(mktemp -d /tmp/nuioa-report.XXXXXX)
 chmod 0755 "$work_dir"
 munged_pids=()
-(umask 077 && head -c 128 /dev/urandom >"$work_dir/key" && head -c 128 /dev/urandom >"$work_dir/other-key")
+(umask 077 && head -c 128 /dev/urandom >"$work_dir/key" &&
+    head -c 128 /dev/urandom >"$work_dir/other-key")
 
 # start_munged NAME [KEY]: starts a munged, and sets munged_pid and munged_socket
 start_munged() {

@@ -11,10 +11,10 @@
 #include "harness.h"
 
 /* Measures the time and memory of one srun's collector for many nodes, over loopback and with real
- * credentials. One process simulates all nodes, which call at the same time. Prints the seconds from
- * the first call until the report is printed, those of processor time in the collector, and its
- * largest size in MB. Fails unless each node is taken and srun prints a report of all. Usage: scale
- * SOCKET NODES */
+ * credentials. One process simulates all nodes, which call at the same time. Prints the seconds
+ * from the first call until the report is printed, those of processor time in the collector, and
+ * its largest size in MB. Fails unless each node is taken and srun prints a report of all. Usage:
+ * scale SOCKET NODES */
 
 /* Allows a file descriptor for each node. */
 static void raise_limit(uint32_t count)

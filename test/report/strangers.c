@@ -12,8 +12,8 @@
 #include "harness.h"
 
 /* srun's collector with strangers at its port, nodes that go, and a munged that fails: it stays
- * small, and prints what it has. Usage: strangers SOCKET OTHER PID [PART]: the sockets of two munged
- * with different keys, and the second one's process, which is killed. */
+ * small, and prints what it has. Usage: strangers SOCKET OTHER PID [PART]: the sockets of two
+ * munged with different keys, and the second one's process, which is killed. */
 
 static const char *munged, *other_munged;
 static pid_t other_pid;
