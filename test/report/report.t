@@ -21,10 +21,11 @@ room=$NUIOA_BUILD/test/report
 made=$(make -s -C "$room" attack fault scale strangers 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
+declare -A socket pid
 for name in one dead other; do
     start_munged $name "$([ $name = other ] && echo other-key)" ||
         { fail "munged starts"; done_testing; exit 1; }
-    declare "$name=$munged_socket" "${name}_pid=$munged_pid"
+    socket[$name]=$munged_socket pid[$name]=$munged_pid
     [ $name = one ] || disown "$munged_pid" # it is killed, of which the shell need not tell
 done
 library=$(readlink -f "$(ldconfig -p | awk '$1 == "libmunge.so.2" { print $NF; exit }')")
@@ -34,17 +35,17 @@ relay() {
     local name=$1 out
     [ "${only:-$name}" = "$name" ] || return
     shift
-    out=$(timeout 300 "$room/$name" "$@" $part 2>&1)
+    out=$(timeout 300 "$room/$name" "$@" ${part:+"$part"} 2>&1)
     hand_on "$name: " <<<"$out"
     [[ $out =~ (^|$'\n')1\.\. ]] || fail "$name: did not finish" "$(tail -n 3 <<<"$out")"
 }
 
 only=${1-} part=${2-}
-relay attack "$one"
-relay fault "$one" "$dead" "$dead_pid" "$other" "$library"
-relay strangers "$one" "$other" "$other_pid"
+relay attack "${socket[one]}"
+relay fault "${socket[one]}" "${socket[dead]}" "${pid[dead]}" "${socket[other]}" "$library"
+relay strangers "${socket[one]}" "${socket[other]}" "${pid[other]}"
 if [ -z "$only" ]; then
-    figures=$(timeout 300 "$room/scale" "$one" 10000)
+    figures=$(timeout 300 "$room/scale" "${socket[one]}" 10000)
     is "10,000 nodes are answered and reported" $? 0
     megabytes=${figures##* }
     ok "srun's child needs less than 16 MB for them ($megabytes)" test "${megabytes%.*}" -lt 16
