@@ -227,9 +227,10 @@ static void print_slices(const struct profile_summary *s)
     char largest[24], all[24];
     if (!l->nodes)
         return;
-    printf("\nwhat nodes take of it: at most %s a node (%u ranks, %u pairs among them), %s in all\n",
-           tool_bytes((double)l->largest_bytes, largest), l->ranks, l->pairs,
-           tool_bytes((double)l->all_bytes, all));
+    printf(
+        "\nwhat nodes take of it: at most %s a node (%u ranks, %u pairs among them), %s in all\n",
+        tool_bytes((double)l->largest_bytes, largest), l->ranks, l->pairs,
+        tool_bytes((double)l->all_bytes, all));
     printf("read in %.0f ms, sliced in %.3f ms a node\n", 1e3 * l->read_s, 1e3 * l->slice_s);
 }
 

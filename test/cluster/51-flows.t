@@ -103,8 +103,8 @@ if [ -e /dev/fuse ]; then
         "$(on1 "ls -l /proc/$child/fd" | sed -n 's/.* -> //p' | sed 's/:.*//' | sort -u |
             paste -s -d ' ')" "/dev/null pipe"
     is "... whom no other process of the user's can read" \
-        "$("$here/in" -u nobody node1 sh -c "cd /proc/$child; cat mem maps environ auxv; ls fd" 2>&1 |
-            grep -c 'Permission denied')" 5
+        "$("$here/in" -u nobody node1 sh -c "cd /proc/$child
+            cat mem maps environ auxv; ls fd" 2>&1 | grep -c 'Permission denied')" 5
     user srun -w node1 -n2 --exclusive true
     is "... and no later step" "$rc|$err" "0|"
     on1 "kill $(<"$CLUSTER_DIR/hung"); umount -l /tmp/hung"

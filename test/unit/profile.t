@@ -64,7 +64,7 @@ is "--json: keys" "$(json "*d")" \
 is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
     "rank sent_bytes recv_bytes sent_msgs recv_msgs large_recv_bytes weight"
 # A slice has two counts of 4 bytes, 4 weights of 8 and 6 pairs of 16.
-is "... what nodes take of it" "$(json "(lambda s: [s[k] for k in ('nodes', 'largest_bytes', 'ranks', \
+is "... nodes take" "$(json "(lambda s: [s[k] for k in ('nodes', 'largest_bytes', 'ranks', \
     'pairs', 'bytes')])(d['slices'])")" "[2, 136, 4, 6, 272]"
 answers "... for a person" profile --nodes 2 "$work/example.mat"
 like "... in one line" "$out" 'at most 136 B a node \(4 ranks, 6 pairs among them\), 272 B in all'
