@@ -74,6 +74,7 @@ static const char *reason(int rc)
     case -EINVAL: return "not a regular file, or not a profile";
     case -EFBIG: return "larger than 256 MB";
     case -E2BIG: return "too many pairs of ranks";
+    case -ECHILD: return "the child that reads it has ended (a second of CPU time, or memory)";
     case -EPROTO: return "wrong answer of the child that reads it";
     case -ESTALE: return "the ranks of this node have changed";
     default: return strerror(-rc);
@@ -106,6 +107,8 @@ static int take(struct stepd_context *c, struct flows *f)
     size_t length, size = c->step.task_count * sizeof(*f->ranks);
     int rc = user_child_read(&f->child, f->child.started_ms + FLOWS_MS,
                              flows_answer_max(c->step.task_count), &answer, &length);
+    if (!rc && !length)
+        rc = -ECHILD;
     if (!rc)
         rc = flows_answer_read(answer, length, c->step.task_count, &c->profile);
     free(answer);
