@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,11 @@
 #include "util/clock.h"
 #include "util/descriptors.h"
 
-/* How long srun waits for the child, which waits so long for records that are on their way when the
- * step is over. */
+/* When the step is over: how long srun waits for the child; how long the child waits for records
+ * that are on their way; when it no longer waits for munged. */
 #define END_MS 1000
 #define LAST_MS 300
+#define LATE_MS 600
 /* With no descriptor left, no connection is accepted for so long. */
 #define PAUSE_MS 50
 
@@ -49,6 +51,8 @@ struct collection {
     struct summary *summary;
     struct absent absent;
     struct nuioa_error trouble; /* why records are missing; "": not known */
+    /* Held while a record is merged, and from the beginning of the report on. */
+    pthread_mutex_t lock;
     struct nuioa_error refusal; /* why MUNGE has refused a credential; "": it has not */
 };
 
@@ -145,6 +149,7 @@ static void open_record(struct collection *c, uint32_t i)
     struct nuioa_error err;
     int rc =
         credential_decode(c->config.socket, c->strangers[i].bytes, &uid, &bytes, &length, &err);
+    pthread_mutex_lock(&c->lock);
     if (rc == -EIO || rc == -ENOMEM) {
         c->trouble = err;
         close_port(c);
@@ -157,6 +162,7 @@ static void open_record(struct collection *c, uint32_t i)
         drop(c, i);
     else
         refuse(c, i);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* --- connections --- */
@@ -188,8 +194,6 @@ static void accept_one(struct collection *c)
             close(fd);
         return;
     }
-    if (c->stranger_count == COLLECTOR_STRANGERS_MAX)
-        refuse(c, 0);
     c->strangers[c->stranger_count++] = (struct stranger){ fd, nuioa_clock_ms(), 0, bytes };
     receive(c, c->stranger_count - 1);
 }
@@ -203,12 +207,17 @@ static void refuse_late(struct collection *c)
         c->pause_ms = 0;
 }
 
+static bool accepts(const struct collection *c)
+{
+    return !c->pause_ms && c->stranger_count < COLLECTOR_STRANGERS_MAX;
+}
+
 /* Returns true if something came within `wait_ms`. */
 static bool serve(struct collection *c, int wait_ms)
 {
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
         { .fd = c->control, .events = POLLIN },
-        { .fd = c->pause_ms ? -1 : c->listener, .events = POLLIN },
+        { .fd = accepts(c) ? c->listener : -1, .events = POLLIN },
     };
     uint32_t count = c->stranger_count;
     for (uint32_t i = 0; i < count; i++)
@@ -276,8 +285,10 @@ static void say_warning(void *arg, const char *line)
     c->config.say(line);
 }
 
+/* Prints once: who comes later waits for the lock for ever. */
 static void print(struct collection *c)
 {
+    pthread_mutex_lock(&c->lock);
     if (!is_complete(c))
         explain_missing(c);
     if (!c->record_count)
@@ -289,6 +300,23 @@ static void print(struct collection *c)
 }
 
 /* --- the child --- */
+
+/* Prints what has been merged, if the other thread still waits for munged when the step is over:
+ * nodes were told that srun has it. */
+static void *print_late(void *arg)
+{
+    struct collection *c = arg;
+    struct pollfd end = { .fd = c->control, .events = POLLIN };
+    struct timespec nap = { .tv_nsec = LATE_MS * 1000000L };
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
+    nanosleep(&nap, NULL);
+    pthread_mutex_lock(&c->lock);
+    nuioa_fail(&c->trouble, -ETIMEDOUT, "munged does not answer on srun's host");
+    pthread_mutex_unlock(&c->lock);
+    print(c);
+    _exit(0);
+}
 
 /* Descriptors of srun must not stay open here: other processes wait for their end. It ignores ^C
  * from the terminal, because srun decides what that means. */
@@ -320,6 +348,13 @@ static void await_end(const struct collection *c, int control)
         ;
 }
 
+static void start_thread(struct collection *c)
+{
+    pthread_t thread;
+    if (!pthread_create(&thread, NULL, print_late, c))
+        pthread_detach(thread);
+}
+
 static _Noreturn void run(int listener, int control, const struct collector_config *config,
                           pid_t parent)
 {
@@ -331,6 +366,8 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
     c->listener = listener;
     c->control = control;
     leave_srun(c);
+    pthread_mutex_init(&c->lock, NULL);
+    start_thread(c);
     c->summary = summary_new();
     absent_begin(&c->absent, config->node_count, config->nodes);
     collect(c);
@@ -348,12 +385,16 @@ int collector_start(struct collector *collector, int listener,
     *collector = (struct collector)COLLECTOR_NONE;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
+    sigset_t all, before; /* no handler of srun's may run in the child */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(ends[1]);
         run(listener, ends[0], config, parent);
     }
     int rc = pid < 0 ? -errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(ends[0]);
     if (rc < 0)
         close(ends[1]);

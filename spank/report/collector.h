@@ -11,7 +11,7 @@
  * wrong with a record, or with munged, concerns that child alone. */
 
 /* Strangers are connections whose record has not come whole: their number, and the time of each.
- * At the limit a new one replaces the oldest one. The port closes after so many were refused. */
+ * At the limit others wait in the kernel's queue. The port closes after so many were refused. */
 #define COLLECTOR_STRANGERS_MAX 64
 #define COLLECTOR_STRANGER_MS 1000
 #define COLLECTOR_REFUSED_MAX 100

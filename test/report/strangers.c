@@ -231,10 +231,18 @@ static void munged_fails(void)
            strstr(s.text, "Invalid credential") && srun_is_clean(&s),
        "munged of another key: srun says so");
     srun_free(&s);
+    char *second = right(other_munged, 1);
+    srun_begin(&s, other_munged, 2);
+    bool taken = tell_right(other_munged, &s, 0);
     kill(other_pid, SIGSTOP);
-    int fd = begin_with_other(&s);
+    int fd = peer_connect(s.port);
+    peer_put(fd, second, strlen(second) + 1);
+    free(second);
     srun_end(&s);
-    ok(s.result.rc == -ETIMEDOUT && srun_is_clean(&s), "munged is stopped: srun ends all the same");
+    ok(s.result.rc == 0 && srun_is_clean(&s), "munged is stopped: srun ends all the same");
+    ok(taken && strstr(s.text, "nuioa: node1, "), "munged is stopped: what was taken is printed");
+    ok(strstr(s.text, "say: report: munged does not answer on srun's host: the nodes that"),
+       "munged is stopped: srun says so");
     ok(!peer_end(fd), "munged is stopped: the node is not answered");
     srun_free(&s);
     fd = begin_with_other(&s);
