@@ -25,8 +25,8 @@ int cgroup_numas(pid_t pid, hwloc_bitmap_t numas);
  * name is not one of a cgroup that can be seen from here, or another -errno. */
 int cgroup_open(pid_t pid);
 
-/* Moves the process `pid`, a child of slurmstepd, out of the step's cgroup (version 2), for whose end
- * slurmstepd waits, into that of slurmstepds without a step: from SCOPE/JOB/STEP/slurm to
+/* Moves the process `pid`, a child of slurmstepd, out of the step's cgroup (version 2), for whose
+ * end slurmstepd waits, into that of slurmstepds without a step: from SCOPE/JOB/STEP/slurm to
  * SCOPE/system. If it is elsewhere, it stays there. */
 void cgroup_leave_step(pid_t pid);
 

@@ -93,7 +93,7 @@ launch 4 -N4 --exclusive --nuioa=report
 is "only srun has the plugin: the job runs" "$rc,$ranks" "0,4"
 one_line "only srun has the plugin: one line"
 like "only srun has the plugin: it says what to install, and where" "$err" \
-    'no record from node\[1-4\]; unless Slurm or a node says why, install the same nuioa there, with'
+    'no record from node\[1-4\]; unless Slurm or a node says why, install the same nuioa there'
 launch 4 -N4 --exclusive
 is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
 

@@ -11,7 +11,7 @@ trap '"$here/down"' EXIT
 setup
 need_plugin
 everywhere=(ctl node1 node2 node3 node4)
-missing='^nuioa: report: MUNGE: .*libmunge\.so\.2: .*; install it .*: each node prints its own'
+missing='nuioa: report: MUNGE: .*libmunge\.so\.2: .*; install it .*: each node prints its own'
 
 # hide NODE... / show NODE...: the library; munged, which keeps it, stays for those who have it
 library=$(in_node ctl sh -c '
