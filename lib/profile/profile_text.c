@@ -74,8 +74,41 @@ static int read_pair(struct profile_reader *r, char *fields[], unsigned count)
     return rc ? rc : profile_add_flow(r, &flow);
 }
 
+/* Reads a rank, and moves *at behind it. Returns false if there is none of the profile's. */
+static bool take_rank(const struct profile_reader *r, const char **at, uint32_t *rank)
+{
+    uint64_t sum = 0;
+    *at += strspn(*at, " \t");
+    size_t digits = strspn(*at, "0123456789");
+    for (size_t i = 0; i < digits && i < 10; i++)
+        sum = sum * 10 + (uint64_t)(*(*at)++ - '0');
+    *rank = (uint32_t)sum;
+    return digits && digits < 10 && sum < r->profile->rank_count;
+}
+
+/* Returns true if a line is a flow of ranks that the reader does not want, and says nothing else
+ * that it needs. Most lines are, where a node reads its part, and the file was read before. */
+static bool is_of_others(const struct profile_reader *r, const char *line)
+{
+    uint32_t source, target;
+    const char *at = line + strlen("pair ");
+    if (!r->wanted || !r->profile->rank_count ||
+        (strncmp(line, "pair ", strlen("pair ")) && strncmp(line, "coll ", strlen("coll "))) ||
+        !take_rank(r, &at, &source) || !take_rank(r, &at, &target) || r->wanted[source] ||
+        r->wanted[target])
+        return false;
+    for (int i = 0; i < 2; i++) { /* bytes and messages; then those in large ones */
+        at += strspn(at, " \t");
+        at += strcspn(at, " \t\r\n#");
+    }
+    at += strspn(at, " \t");
+    return r->profile->has_large || (at[0] == '0' && (!at[1] || strchr(" \t\r\n", at[1])));
+}
+
 static int read_line(struct profile_reader *r, char *line)
 {
+    if (is_of_others(r, line))
+        return 0;
     char *fields[FIELDS_MAX];
     line[strcspn(line, "#")] = '\0';
     unsigned count = profile_split(line, fields, FIELDS_MAX);

@@ -407,7 +407,7 @@ int collector_start(struct collector *collector, int listener,
  * id may belong to another process. */
 int collector_end(struct collector *collector)
 {
-    struct timespec nap = { .tv_nsec = 1000000 };
+    struct timespec nap = { .tv_nsec = 100000 };
     int64_t until_ms = nuioa_clock_ms() + END_MS;
     pid_t pid = collector->pid, got;
     if (pid <= 0)
@@ -419,7 +419,7 @@ int collector_end(struct collector *collector)
     if (got)
         return 0;
     kill(pid, SIGKILL);
-    for (int i = 0; i < 100 && !waitpid(pid, NULL, WNOHANG); i++)
+    for (int i = 0; i < 1000 && !waitpid(pid, NULL, WNOHANG); i++)
         nanosleep(&nap, NULL);
     return -ETIMEDOUT;
 }

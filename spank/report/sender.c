@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,10 +17,6 @@
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
 #include "util/clock.h"
-#include "util/subprocess.h"
-
-/* How long the process that seals may live. */
-#define SEAL_MS 15000
 
 /* A reader of the job's output that reads nothing for so long is given up. */
 #define READER_MS 500
@@ -165,58 +163,73 @@ static int await(struct patience *p, int fd, short events)
     }
 }
 
-/* Writes the sealed record, or "!" and why there is none. A record whose text makes it too long
- * goes without it. */
-static void seal(int fd, void *arg)
+/* A thread that seals, because libmunge waits for munged as long as it likes; a process would cost
+ * more. If it is late it stays behind with this struct, until the child ends. */
+struct sealing {
+    const struct sender_call *call;
+    int done; /* an eventfd */
+    int rc;   /* the result, and what follows, when `done` is readable */
+    char *sealed;
+    struct nuioa_error err;
+};
+
+/* A record whose text makes it too long goes without it. */
+static void *seal(void *arg)
 {
-    const struct sender_call *call = arg;
-    struct sender_memory *m = call->sender->memory;
+    struct sealing *s = arg;
+    struct sender_memory *m = s->call->sender->memory;
     struct wire_record *record = (struct wire_record *)(void *)m->record;
     size_t head = offsetof(struct sender_memory, record) - offsetof(struct sender_memory, seal);
-    struct nuioa_error err;
-    char *sealed = NULL;
-    int rc;
-    while (!(rc = credential_make(call->socket, geteuid(), &m->seal, head + m->record_length,
-                                  &sealed, &err)) &&
-           strlen(sealed) >= WIRE_SEALED_MAX && record->text_length) {
-        free(sealed);
+    while (!(s->rc = credential_make(s->call->socket, geteuid(), &m->seal, head + m->record_length,
+                                     &s->sealed, &s->err)) &&
+           strlen(s->sealed) >= WIRE_SEALED_MAX) {
+        free(s->sealed);
+        s->sealed = NULL;
+        if (!record->text_length) {
+            s->rc = nuioa_fail(&s->err, -E2BIG, "the record of this node is too long");
+            break;
+        }
         m->record_length -= record->text_length;
         record->text_length = 0;
     }
-    if (rc < 0)
-        nuioa_subprocess_write(fd, "!", 1);
-    nuioa_subprocess_write(fd, rc < 0 ? err.text : sealed, strlen(rc < 0 ? err.text : sealed) + 1);
-    free(sealed);
+    eventfd_write(s->done, 1);
+    return NULL;
 }
 
-/* Has the record sealed by a child, because libmunge waits for munged as long as it likes. Returns
- * 0 and *sealed, which the caller frees; or negative with *err. */
+/* Starts the thread. Returns NULL if that fails. */
+static struct sealing *start_sealing(const struct sender_call *call)
+{
+    pthread_t thread;
+    struct sealing *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->call = call;
+    s->done = eventfd(0, EFD_CLOEXEC);
+    if (s->done >= 0 && !pthread_create(&thread, NULL, seal, s)) {
+        pthread_detach(thread);
+        return s;
+    }
+    if (s->done >= 0)
+        close(s->done);
+    free(s);
+    return NULL;
+}
+
+/* Has the record sealed. Returns 0 and *sealed, which the caller frees; or negative with *err. */
 static int seal_in_time(struct patience *p, const struct sender_call *call, char **sealed,
                         struct nuioa_error *err)
 {
-    struct nuioa_subprocess child;
-    void *bytes = NULL;
-    size_t length = 0;
-    int rc = nuioa_subprocess_start(&child, seal, (void *)call, -1, SEAL_MS);
-    if (!rc)
-        rc = await(p, child.fd, POLLIN);
-    if (!rc)
-        rc = nuioa_subprocess_collect(&child, SEAL_MS, WIRE_SEALED_MAX, &bytes, &length);
-    else
-        nuioa_subprocess_end_soon(&child);
-    *sealed = bytes;
-    if (!rc && (!length || (*sealed)[length - 1]))
-        rc = -EIO;
+    struct sealing *s = start_sealing(call);
+    if (!s)
+        return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
+    int rc = await(p, s->done, POLLIN);
     if (rc < 0)
-        nuioa_fail(err, rc,
-                   rc == -ETIMEDOUT ? "MUNGE: no answer from munged; start it"
-                                    : "the record of this node cannot be sealed");
-    else if (**sealed == '!')
-        rc = nuioa_fail(err, -EIO, "%s", *sealed + 1);
-    if (rc < 0) {
-        free(*sealed);
-        *sealed = NULL;
-    }
+        return nuioa_fail(err, rc, "MUNGE: no answer from munged; start it");
+    rc = s->rc;
+    *sealed = s->sealed;
+    *err = s->err;
+    close(s->done);
+    free(s);
     return rc;
 }
 
