@@ -146,10 +146,10 @@ static void rows_and_lines(void **state)
     (void)state;
     struct plan_case *c = plan_case_new();
     machine_quad(&c->node);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
         machine_gpu(&c->node, i);
+    for (unsigned i = 0; i < 4; i++)
         machine_path(&c->node, i, i % 2, NUIOA_PATH_PXB);
-    }
     plan_case_on(c, 4, 1);
     plan_case_gpus(c, "0;1;2;3");
     plan_case_weigh(c, (double[]){ 1, 2, 3, 4 });
