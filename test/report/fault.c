@@ -191,6 +191,11 @@ static void no_answer(void)
     prints(&n, "srun does not answer", "no answer in time");
     ok(clock_ms() - n.since_ms >= WAIT_MS, "srun does not answer: it has waited");
     close(fd);
+    n = (struct node){ .count = 1000 };
+    fd = answer_with(&port, &n, "", 0);
+    prints(&n, "srun of 1000 nodes does not answer", "no answer in time");
+    ok(clock_ms() - n.since_ms >= WAIT_MS + 1000, "srun of 1000 nodes: a second more");
+    close(fd);
     /* Many nodes would wait for a minute. */
     n = (struct node){ .count = WIRE_NODES_MAX };
     fd = answer_with(&port, &n, "", 0);
