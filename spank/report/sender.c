@@ -18,6 +18,9 @@
 #include "spank/report/listener.h"
 #include "util/clock.h"
 
+/* The default is the limit of slurmd's stack, which may be more than the child may map. */
+#define STACK_BYTES (1u << 20)
+
 /* A reader of the job's output that reads nothing for so long is given up. */
 #define READER_MS 500
 
@@ -200,12 +203,15 @@ static void *seal(void *arg)
 static struct sealing *start_sealing(const struct sender_call *call)
 {
     pthread_t thread;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
     struct sealing *s = calloc(1, sizeof(*s));
     if (!s)
         return NULL;
     s->call = call;
     s->done = eventfd(0, EFD_CLOEXEC);
-    if (s->done >= 0 && !pthread_create(&thread, NULL, seal, s)) {
+    if (s->done >= 0 && !pthread_create(&thread, &small, seal, s)) {
         pthread_detach(thread);
         return s;
     }
