@@ -27,7 +27,7 @@
  * that are on their way; when it no longer waits for munged. */
 #define END_MS 1000
 #define LAST_MS 300
-#define LATE_MS 600
+#define LATE_MS 800
 /* With no descriptor left, no connection is accepted for so long. */
 #define PAUSE_MS 50
 
@@ -202,7 +202,8 @@ static void refuse_late(struct collection *c)
 {
     int64_t before = nuioa_clock_ms() - COLLECTOR_STRANGER_MS;
     while (c->stranger_count && c->strangers[0].since_ms <= before)
-        refuse(c, 0);
+        if (!receive(c, 0)) /* its record may have come while munged was asked */
+            refuse(c, 0);
     if (nuioa_clock_ms() >= c->pause_ms)
         c->pause_ms = 0;
 }

@@ -21,6 +21,13 @@ static void put_text(char *to, size_t size, const char *text)
             *c = '?';
 }
 
+/* Writes a text of many lines, of which a file of the user's may be a part. */
+static void put_lines(char *to, size_t size, const char *text)
+{
+    for (size_t i = 0; i < size; i++)
+        to[i] = isprint((unsigned char)text[i]) || !text[i] || text[i] == '\n' ? text[i] : '?';
+}
+
 /* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
 static void put_gpus(const struct nuioa_node *node, char *text, size_t size)
 {
@@ -165,8 +172,7 @@ void *record_make(const struct record_source *s, size_t *length)
     for (uint32_t i = 0; i < warnings; i++, to += 256)
         put_text(to, 256, s->warnings->text[i]);
     head->text_length = (uint32_t)text;
-    if (text)
-        memcpy(to, s->text, text);
+    put_lines(to, text, s->text);
     *length = (size_t)(to - (char *)head) + text;
     return head;
 }

@@ -73,9 +73,9 @@ static bool find_position(spank_t spank, struct report_stepd *g)
         g->job_tasks = UINT32_MAX;
     if (s->node_count != here) {
         int position = list ? hosts_find(list, log_host(host, sizeof(host))) : -1;
-        s->node = (uint32_t)position;
         if (position < 0 || !job || nuioa_parse_u32(job, UINT32_MAX, &s->job_id) < 0)
             return false;
+        s->node = (uint32_t)position;
     }
     return s->node < s->node_count;
 }

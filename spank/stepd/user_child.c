@@ -35,7 +35,7 @@ int user_child_user(spank_t spank, struct nuioa_user *user)
         spank_get_item(spank, S_JOB_GID, &user->gid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS ||
         count < 0 || (count && !groups))
-        return -ENOENT;
+        return -ENODATA;
     user->groups = groups;
     user->group_count = count;
     return user->uid == 0 ? -EPERM : 0;

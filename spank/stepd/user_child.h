@@ -29,7 +29,7 @@ struct user_child {
     }
 
 /* Fills *user with the job's user, and his groups as Slurm has them, which Slurm owns. Returns 0;
- * -EPERM if he is root, for whom there is no child; or -ENOENT if Slurm does not tell. */
+ * -EPERM if he is root, for whom there is no child; or -ENODATA if Slurm does not tell. */
 int user_child_user(spank_t spank, struct nuioa_user *user);
 
 /* In init_post_opt: forks a child that becomes *user and then runs work(fd, arg), as

@@ -102,6 +102,8 @@ if [ -e /dev/fuse ]; then
     is "... with no file but its pipe" \
         "$(on1 "ls -l /proc/$child/fd" | sed -n 's/.* -> //p' | sed 's/:.*//' | sort -u |
             paste -s -d ' ')" "/dev/null pipe"
+    is "... with a second of the processor, and no core file" "$(on1 "cat /proc/$child/limits" |
+        awk '/Max (cpu time|core file)/ { print $(NF - 2), $(NF - 1) }' | paste -s -d ,)" "1 1,0 0"
     is "... whom no other process of the user's can read" \
         "$("$here/in" -u nobody node1 sh -c "cd /proc/$child
             cat mem maps environ auxv; ls fd" 2>&1 | grep -c 'Permission denied')" 5
@@ -122,6 +124,12 @@ out=$("$here/in" -u games ctl srun -N4 -n8 --exclusive --nuioa --nuioa-hints=/tm
 is "a file of the user's second group: flows" \
     "$(of 1 NUIOA_WEIGHT)|$(grep -c nuioa: <<<"$out")" "$flows|0"
 in_node ctl umount /etc/group
+
+# A name in another language
+cp "$CLUSTER_DIR/home/flows" "$CLUSTER_DIR/home/flüsse"
+launch 8 -N4 --exclusive --nuioa=explain "--nuioa-hints=$home/flüsse"
+is "explain, a name that is not ASCII: srun has the report" \
+    "$rc|$(grep -c '^nuioa: 4 nodes' <<<"$err")|$(grep -c 'took no record' <<<"$err")" "0|1|0"
 
 # Root reads no user's file on the nodes, and says nothing of it
 out=$(in_node ctl srun -N4 -n8 --exclusive --nuioa "--nuioa-hints=$home/flows" "$home/rank" 2>&1)

@@ -99,6 +99,21 @@ static void closes_port(void)
     srun_free(&s);
 }
 
+/* Who is given up because he is late counts, too. */
+static void late_ones(void)
+{
+    struct srun s = { 0 };
+    int fds[2 * COUNT];
+    srun_begin(&s, munged, 2);
+    for (int i = 0; i < 2 * COUNT; i++)
+        peer_put(fds[i] = peer_connect(s.port), "x", 1);
+    ok(srun_wait(&s) && peer_connect(s.port) == -ECONNREFUSED, "100 were late: the port is closed");
+    srun_end(&s);
+    for (int i = 0; i < 2 * COUNT; i++)
+        close(fds[i]);
+    srun_free(&s);
+}
+
 enum { HELD = 200, PROCESSES = 4 };
 
 static pid_t start_flood(uint16_t port)
@@ -267,10 +282,10 @@ static void munged_fails(void)
 int main(int argc, char **argv)
 {
     static const struct part parts[] = {
-        { "crowd", crowd },      { "silent", silent },   { "slow", slow },
-        { "port", closes_port }, { "flood", flood },     { "gone", gone },
-        { "late", on_its_way },  { "signals", signals }, { "munged", munged_fails },
-        { NULL, NULL },
+        { "crowd", crowd },         { "silent", silent },     { "slow", slow },
+        { "port", closes_port },    { "flood", flood },       { "gone", gone },
+        { "late", on_its_way },     { "silence", late_ones }, { "signals", signals },
+        { "munged", munged_fails }, { NULL, NULL },
     };
     if (argc < 4)
         return 2;

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "spank/stepd/cgroup.h"
 #include "spank/stepd/user_child.h"
 #include "util/clock.h"
 
@@ -59,12 +61,12 @@ static void test_user(void **state)
     assert_int_equal(user_child_user(NULL, &user), -EPERM);
     job.uid = 4711;
     job.groups = NULL;
-    assert_int_equal(user_child_user(NULL, &user), -ENOENT);
+    assert_int_equal(user_child_user(NULL, &user), -ENODATA);
     job.groups = groups;
     job.count = -1;
-    assert_int_equal(user_child_user(NULL, &user), -ENOENT);
+    assert_int_equal(user_child_user(NULL, &user), -ENODATA);
     job.rc = ESPANK_ERROR;
-    assert_int_equal(user_child_user(NULL, &user), -ENOENT);
+    assert_int_equal(user_child_user(NULL, &user), -ENODATA);
 }
 
 static struct nuioa_user whom(void)
@@ -160,6 +162,33 @@ static void test_hanging(void **state)
     user_child_end(&child);
 }
 
+/* A child that hangs in the kernel is moved out of the step's cgroup. */
+static int unkillable;
+static pid_t moved;
+int kill(pid_t pid, int number)
+{
+    return unkillable ? 0 : (int)syscall(SYS_kill, pid, number);
+}
+void cgroup_leave_step(pid_t pid)
+{
+    moved = pid;
+}
+
+static void test_stuck(void **state)
+{
+    (void)state;
+    struct nuioa_user user = whom();
+    struct user_child child = USER_CHILD_NONE;
+    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
+    pid_t pid = child.process.pid;
+    unkillable = 1;
+    user_child_end(&child);
+    unkillable = 0;
+    assert_int_equal(moved, pid);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* A child that cannot become the user says nothing. */
 static void test_no_user(void **state)
 {
@@ -178,8 +207,9 @@ static void test_no_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_user),    cmocka_unit_test(test_files),   cmocka_unit_test(test_late),
-        cmocka_unit_test(test_hanging), cmocka_unit_test(test_no_user),
+        cmocka_unit_test(test_user),    cmocka_unit_test(test_files),
+        cmocka_unit_test(test_late),    cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_no_user), cmocka_unit_test(test_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
