@@ -101,7 +101,7 @@ static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *er
     return in;
 }
 
-/* Of a file of this format, NULL for any, reads the flows of the `wanted` ranks, NULL for all. */
+/* Reads a file of this format, NULL: of any; only flows of the `wanted` ranks, NULL: of all. */
 static int read_file(const char *path, const struct profile_format *format,
                      enum nuioa_metric metric, const bool *wanted, struct nuioa_profile *profile,
                      struct nuioa_error *err)

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the process may map besides what it has mapped. */
+/* The process may map so much more than it has mapped. */
 #define MEMORY_BYTES (512UL << 20)
 
 static int set_ids(const struct nuioa_user *u)

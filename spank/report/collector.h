@@ -16,7 +16,7 @@
 #define COLLECTOR_STRANGER_MS 1000
 #define COLLECTOR_REFUSED_MAX 100
 
-/* What the child is for. The texts and functions must stay valid until collector_start() returns;
+/* The child's task. The texts and functions must stay valid until collector_start() returns;
  * the child has copies. */
 struct collector_config {
     const char *socket; /* the path of munged's socket, "" for the default one */

@@ -26,7 +26,7 @@
  * cut. */
 #define SENDER_TEXT_MAX (256u << 10)
 
-/* What becomes of the record: set once, by the child, or by slurmstepd when the child is late. */
+/* The fate of the record is set once, by the child, or by slurmstepd when the child is late. */
 enum sender_fate { SENDER_OPEN, SENDER_TAKEN, SENDER_PRINTS, SENDER_LATE };
 
 /* The memory that is shared: pages that nobody writes cost nothing. */
@@ -51,7 +51,7 @@ struct sender {
         NULL, -1, -1 \
     }
 
-/* What the child needs to know. The texts must stay valid until it is forked. */
+/* The child's task. The texts must stay valid until it is forked. */
 struct sender_call {
     const struct sender *sender;
     const char *address; /* of srun: a numeric one (listener.h) */

@@ -5,7 +5,7 @@
 
 #include "spank/common/log.h"
 
-/* What concerns many nodes is mostly the same on all: so many tell the user. */
+/* So many nodes tell the user: most faults of many nodes are the same on all. */
 #define NODES_MAX 8
 
 void faults_line(const struct stepd_context *c, char *line, size_t size)

@@ -6,7 +6,7 @@
 
 #include "spank/stepd/stepd_context.h"
 
-/* What went wrong on this node: context->faults. */
+/* The faults of this node, context->faults: each is one line. */
 
 /* Writes the line for the user into `line`, an array of `size` bytes: the name of this node, the
  * first fault, and how many more slurmd.log has; "" if there is none. */
