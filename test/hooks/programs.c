@@ -202,15 +202,18 @@ static void srun_begin(const struct role *role)
     }
 }
 
+/* Returns when the signal, SIGKILL or SIGSTOP, has had its effect. */
 static void signal_children(int number)
 {
     char path[64];
     int pid;
+    siginfo_t info;
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", gettid());
     fault_pause();
     FILE *children = fopen(path, "re");
     while (children && fscanf(children, "%d", &pid) == 1)
-        kill(pid, number);
+        if (!kill(pid, number))
+            waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT);
     if (children)
         fclose(children);
     fault_resume();
