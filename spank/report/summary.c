@@ -41,8 +41,8 @@ struct summary {
     struct node_class *classes;
     uint32_t record_count;
     struct nuioa_report_totals totals; /* of the nodes that have a plan */
-    /* Of the profile that nodes have read: its ranks, the bytes that they send, those that leave
-     * their node, and how many nodes have read it. */
+    /* The profile that nodes have read: how many ranks it has, how many nodes have read it, the
+     * bytes that its ranks send, and those of them that leave a node. */
     uint32_t profile_ranks, read_count;
     double sent, sent_off;
 };

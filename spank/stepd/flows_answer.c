@@ -12,7 +12,7 @@
 #define MAGIC 0x6e756601u
 #define ERRNO_MAX 4095 /* as in the kernel */
 
-/* Both ends are one program, so this is no format. */
+/* One program writes and reads this struct, so it is no format. */
 struct head {
     uint32_t magic;
     uint32_t error; /* an errno, and nothing follows; 0: none */

@@ -128,8 +128,8 @@ static bool prints_own(const struct report_stepd *g)
     return g->seal.node == 0 || g->seal.node_count <= SENDER_NODES_MAX;
 }
 
-/* What this node prints itself (malloc'd, caller frees; NULL without memory): the first fault, and
- * its report. */
+/* Returns the text that this node prints itself: its first fault, and its report (malloc'd, caller
+ * frees; NULL without memory). */
 static char *own_text(const struct stepd_context *c, const struct placement *placement)
 {
     char line[512] = "", *text = NULL;

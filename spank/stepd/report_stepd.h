@@ -5,8 +5,8 @@
 #include "spank/stepd/placement.h"
 #include "spank/stepd/stepd_context.h"
 
-/* What this node tells the user: by srun, if a report was requested (spank/report/wire.h), else by
- * itself. No function fails, and only the last two wait. */
+/* This node tells the user what it did: by srun, if a report was requested (spank/report/wire.h),
+ * else by itself. No function fails, and only the last two wait. */
 
 /* In init_post_opt, if a report was requested, and srun has opened its port: starts the child that
  * will send the record of this node. Sets context->report, which report_stepd_end() frees, or

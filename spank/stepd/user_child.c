@@ -23,7 +23,7 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-/* What a child has begun to write may take so long to read. */
+/* The rest of an answer that a child has begun to write may take so long. */
 #define REST_MS 100
 
 int user_child_user(spank_t spank, struct nuioa_user *user)

@@ -166,7 +166,7 @@ static void wrong_answers(void)
     prints(&n, "nobody listens", "(Connection refused)");
 }
 
-/* Who prints what. */
+/* Nodes print their own reports; the first one says why. */
 static void other_nodes(void)
 {
     struct node n = { .port = 1, .number = 1 };

@@ -99,7 +99,7 @@ static void closes_port(void)
     srun_free(&s);
 }
 
-/* Who is given up because he is late counts, too. */
+/* A stranger who is late counts as refused, too. */
 static void late_ones(void)
 {
     struct srun s = { 0 };

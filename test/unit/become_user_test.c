@@ -113,7 +113,7 @@ static void test_root(void **state)
     assert_int_equal(in_child(refuses_root), 0);
 }
 
-/* Who is not root becomes nobody else. */
+/* A process that is not root becomes nobody else. */
 static int refuses_another(void)
 {
     const struct nuioa_user another = { UID + 1, GID + 1, NULL, 0 };

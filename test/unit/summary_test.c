@@ -19,6 +19,15 @@
 
 /* The report of a job, which srun makes of the records of its nodes, and how nodes differ. */
 
+/* Returns the report (caller frees), and frees the summary. */
+static char *text_of(struct summary *summary)
+{
+    char *text = summary_text(summary, false);
+    summary_free(summary);
+    assert_non_null(text);
+    return text;
+}
+
 static char *summarize(uint32_t nodes, uint32_t ranks)
 {
     struct summary *summary = summary_new();
@@ -30,10 +39,7 @@ static char *summarize(uint32_t nodes, uint32_t ranks)
         summary_add(summary, i, &record);
         free(bytes);
     }
-    char *text = summary_text(summary, false);
-    summary_free(summary);
-    assert_non_null(text);
-    return text;
+    return text_of(summary);
 }
 
 static void report(void **state)
@@ -360,10 +366,7 @@ static char *of_flows(const double *sent, const double *off, uint32_t unread, ui
         summary_add(summary, i, &record);
         free(bytes);
     }
-    char *text = summary_text(summary, false);
-    summary_free(summary);
-    assert_non_null(text);
-    return text;
+    return text_of(summary);
 }
 
 /* Only where each node has read the profile, and the step has all its ranks, which are six. */
