@@ -193,10 +193,12 @@ for kind in openmpi mpich; do
         skip "$kind" "no mpicc.$kind"
         continue
     fi
-    pmi=pmix by_ucx=("${openmpi_by_ucx[@]}") launcher=(mpirun.openmpi --oversubscribe)
-    [ $kind = openmpi ] || { pmi=pmi2 by_ucx=() launcher=(mpiexec.hydra); }
-    user env "${by_ucx[@]}" srun -N2 -n4 --exclusive --mpi=$pmi "${traffic[@]}" -- "$home/sum.$kind"
-    is "$kind: srun: it works, with a table of each node" "$rc $out $(tables)" "0 sum 6 2"
+    pmi=pmix on=2 by_ucx=("${openmpi_by_ucx[@]}") launcher=(mpirun.openmpi --oversubscribe)
+    # MPICH 4.0 may hang in MPI_Finalize on several nodes: see 21-pmix-mpi.t.
+    [ $kind = openmpi ] || { pmi=pmi2 on=1 by_ucx=(UCX_TLS=self,posix) launcher=(mpiexec.hydra); }
+    user env "${by_ucx[@]}" srun -N$on -n4 --exclusive --mpi=$pmi "${traffic[@]}" -- \
+        "$home/sum.$kind"
+    is "$kind: srun: it works, with a table of each node" "$rc $out $(tables)" "0 sum 6 $on"
     # On a node by itself, without Slurm
     rc=0
     out=$(in_node -u nobody node1 env "${by_ucx[@]}" timeout 120 "${launcher[@]}" -n 3 \
