@@ -68,10 +68,10 @@ int nuioa_alone_place(struct planner *p)
     const enum nuioa_reason refused = nuioa_spare_refused(p);
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && refused == NUIOA_REASON_COUNT && find_nearer(p, p->allowed_cpus, cpus))
+    if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->allowed_cpus, cpus))
         rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
     else if (cpus && find_nearer(p, nuioa_spare_advised(p, refused), cpus))
-        nuioa_planner_say(p, refused == NUIOA_REASON_COUNT ? NUIOA_REASON_ALONE_NO_SPARE : refused);
+        nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_SPARE : refused);
     else
         nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
     hwloc_bitmap_free(cpus);

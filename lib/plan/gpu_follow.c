@@ -258,7 +258,7 @@ static int find_near(const struct planner *p, hwloc_const_bitmap_t cpus, uint32_
  * spare cores of the step. */
 static int find_among(const struct planner *p, hwloc_const_bitmap_t own, hwloc_bitmap_t among)
 {
-    bool may = !nuioa_unbound(p) && nuioa_spare_refused(p) == NUIOA_REASON_COUNT;
+    bool may = !nuioa_unbound(p) && nuioa_spare_refused(p) == NUIOA_REASON_NONE;
     int rc = may ? nuioa_spare_find(p, p->allowed_cpus, among) : 0;
     return rc == 0 && hwloc_bitmap_or(among, among, own) < 0 ? -ENOMEM : rc;
 }

@@ -62,7 +62,7 @@ enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *r)
         for (uint32_t g = 0; g < r->tasks[i].gpu_count; g++)
             if (!is_located(r->node, &r->node->gpus[r->tasks[i].gpus[g]]))
                 return NUIOA_REASON_GPUS_NO_NUMA;
-    return NUIOA_REASON_COUNT;
+    return NUIOA_REASON_NONE;
 }
 
 bool nuioa_gpus_followed(const struct nuioa_request *r)
@@ -72,7 +72,7 @@ bool nuioa_gpus_followed(const struct nuioa_request *r)
         some |= r->tasks[i].gpu_count > 0;
     return some && r->sees_gpu && r->options->mode == NUIOA_ON && !r->stay &&
            ((!r->bound_by_user && !r->memory_by_rank) || r->options->force) &&
-           nuioa_gpus_forbid(r) == NUIOA_REASON_COUNT;
+           nuioa_gpus_forbid(r) == NUIOA_REASON_NONE;
 }
 
 uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,

@@ -9,7 +9,7 @@
 /* How near CPUs are to the GPUs of a rank, and whether CPUs follow GPUs (option `gpus`). Private to
  * the library. */
 
-/* Returns why no rank of a step with GPUs may move, unless force was said; or NUIOA_REASON_COUNT if
+/* Returns why no rank of a step with GPUs may move, unless force was said; or NUIOA_REASON_NONE if
  * ranks may move, because each of them has the GPUs that the request tells. */
 enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *request);
 

@@ -18,9 +18,7 @@
 #include "plan/slot_spare.h"
 #include "plan/spare.h"
 
-#define NO_REASON NUIOA_REASON_COUNT
-
-/* Returns the reason why no rank may move, or NO_REASON if ranks may move. */
+/* Returns the reason why no rank may move, or NUIOA_REASON_NONE if ranks may move. */
 static enum nuioa_reason must_stay(const struct nuioa_request *r)
 {
     const struct nuioa_options *o = r->options;
@@ -29,22 +27,22 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
     if (o->mode != NUIOA_ON)
         return NUIOA_REASON_OFF;
     if (r->stay)
-        return NUIOA_REASON_OTHER;
+        return r->stay;
     if (r->bound_by_user && !o->force)
         return r->bound_by_outer ? NUIOA_REASON_CPU_BIND_OUTER : NUIOA_REASON_CPU_BIND;
     if (r->memory_by_rank && !o->force)
         return r->memory_by_outer ? NUIOA_REASON_MEM_BIND_OUTER : NUIOA_REASON_MEM_BIND;
-    return r->sees_gpu && !o->force ? nuioa_gpus_forbid(r) : NO_REASON;
+    return r->sees_gpu && !o->force ? nuioa_gpus_forbid(r) : NUIOA_REASON_NONE;
 }
 
-/* Returns which fact is missing for a decision by distance, or NO_REASON if none is. */
+/* Returns which fact is missing for a decision by distance, or NUIOA_REASON_NONE if none is. */
 static enum nuioa_reason missing_basis(const struct planner *p)
 {
     if (p->request->pair_count && p->request->hinted)
-        return NO_REASON;
+        return NUIOA_REASON_NONE;
     if (!p->rails.count)
         return NUIOA_REASON_NO_NIC;
-    return p->rails.located ? NO_REASON : NUIOA_REASON_NO_NUMA;
+    return p->rails.located ? NUIOA_REASON_NONE : NUIOA_REASON_NO_NUMA;
 }
 
 /* --- the ways to choose CPUs --- */
@@ -148,7 +146,7 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
     nuioa_slots_free(&all);
     if (!helps)
         return NUIOA_REASON_NO_BETTER;
-    return refused == NUIOA_REASON_COUNT ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
+    return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
 }
 
 /* Sets the reason of ranks that have been mapped by weights and pairs. */
@@ -196,7 +194,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
     const enum nuioa_reason refused = nuioa_spare_refused(p);
     struct nuioa_slots slots;
     int rc =
-        nuioa_slots_spare(&slots, p, own, refused == NUIOA_REASON_COUNT ? p->allowed_cpus : NULL);
+        nuioa_slots_spare(&slots, p, own, refused == NUIOA_REASON_NONE ? p->allowed_cpus : NULL);
     if (rc == 0)
         rc = map_weights(p, &slots);
     if (rc == 0 && slots.count > own->count)
@@ -224,7 +222,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 static int place_packed(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
-    if (nuioa_spare_shared(p) != NO_REASON) {
+    if (nuioa_spare_shared(p) != NUIOA_REASON_NONE) {
         nuioa_warn(&p->plan->warnings,
                    r->unconfined ? "cores=pack: Slurm confines no rank to the step: keep"
                                  : "cores=pack: other steps may use the step's cores (srun without "
@@ -374,7 +372,8 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     bool packs = r->options->cores == NUIOA_CORES_PACK;
-    if (nuioa_shares(p) || (packs && nuioa_unbound(p) && nuioa_spare_shared(p) != NO_REASON))
+    if (nuioa_shares(p) ||
+        (packs && nuioa_unbound(p) && nuioa_spare_shared(p) != NUIOA_REASON_NONE))
         return place_unbound(p, own);
     if (nuioa_unbound(p)) {
         nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED
@@ -409,12 +408,10 @@ int nuioa_plan_decide(struct planner *p)
     if (rc < 0)
         goto out;
     p->plan->mapping.cost = p->plan->mapping.cost_start;
-    if (stay == NO_REASON && !p->follows)
+    if (stay == NUIOA_REASON_NONE && !p->follows)
         stay = missing_basis(p);
-    if (stay != NO_REASON) {
+    if (stay != NUIOA_REASON_NONE) {
         nuioa_planner_say(p, stay);
-        if (stay == NUIOA_REASON_OTHER)
-            nuioa_copy(p->plan->reason, sizeof(p->plan->reason), r->stay);
         goto out;
     }
     if (r->options->cores == NUIOA_CORES_PACK) {

@@ -60,7 +60,7 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
     if (result == NUIOA_RANK_BLOCK_SPREAD)
         return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
     if (try_among(p, slots, nuioa_spare_advised(p, refused), t) == NUIOA_RANK_BLOCK_MOVED)
-        return refused == NUIOA_REASON_COUNT ? NUIOA_REASON_BLOCK_NO_SPARE : refused;
+        return refused == NUIOA_REASON_NONE ? NUIOA_REASON_BLOCK_NO_SPARE : refused;
     return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
                                                 : NUIOA_REASON_BLOCK_NEAREST;
 }
@@ -71,7 +71,7 @@ int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
     struct trial t;
     int result = trial_alloc(&t, slots->count), rc = result;
     if (rc == 0)
-        result = try_among(p, slots, refused == NUIOA_REASON_COUNT ? p->allowed_cpus : NULL, &t);
+        result = try_among(p, slots, refused == NUIOA_REASON_NONE ? p->allowed_cpus : NULL, &t);
     if (result < 0)
         rc = result;
     else if (result != NUIOA_RANK_BLOCK_MOVED)

@@ -2,7 +2,7 @@
 #include "plan/reason.h"
 
 static const char *const texts[NUIOA_REASON_COUNT] = {
-    [NUIOA_REASON_OTHER] = "",
+    [NUIOA_REASON_NONE] = "",
     [NUIOA_REASON_OFF] = "off: nothing is moved, and ranks are told nothing",
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
     [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (--nuioa=force overrides it)",
@@ -117,6 +117,25 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_PACK_NEAREST] =
         "cores=pack: the ranks fill the cores from the NIC outwards already",
     [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
+    [NUIOA_REASON_GPUS_LATE] =
+        "not all tasks told their GPUs in time: ranks stay where Slurm put them",
+    [NUIOA_REASON_GPUS_NO_THREAD] = "Slurm chooses GPUs by the CPUs of each rank, and there is no "
+                                    "thread to wait for it: ranks stay",
+    [NUIOA_REASON_EXEC_PLACED] = "the plugin has placed this rank",
+    [NUIOA_REASON_EXEC_BOUND] =
+        "the launcher has bound this rank: its CPUs stay (mpirun --bind-to none, or srun "
+        "--cpu-bind=none, leaves them to nuioa)",
+    [NUIOA_REASON_EXEC_MEMORY] =
+        "the memory policy of this rank (numactl, --mem-bind) names NUMA nodes: its CPUs stay "
+        "(--nuioa=force overrides it)",
+    [NUIOA_REASON_EXEC_DIVIDED] = "the launcher gives each rank CPUs of its own: they stay",
+    [NUIOA_REASON_EXEC_QUOTA] =
+        "the container has a quota of time, and shares its CPUs with others: they stay (a cpuset "
+        "of its own, or --nuioa=force)",
+    [NUIOA_REASON_EXEC_GPUS] =
+        "each rank is taken to use the GPU of its local rank, as the launcher documents: ranks "
+        "stay, NICs follow (--gpus=local-rank moves ranks to their GPUs)",
+    [NUIOA_REASON_EXEC_NOT_SET] = "its CPUs could not be set: they stay",
     [NUIOA_REASON_BIND_FAILED] = "binding failed: ranks stay where Slurm put them",
 };
 

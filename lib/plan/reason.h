@@ -5,7 +5,7 @@
 /* Why the ranks of a plan moved or did not move: one sentence for each situation. doc/report.md
  * lists them, and test/unit/reason_test.c makes a plan for each. */
 enum nuioa_reason {
-    NUIOA_REASON_OTHER, /* the caller's own: request.stay */
+    NUIOA_REASON_NONE, /* nothing stands in the way, or nothing is decided yet */
     NUIOA_REASON_OFF,
     NUIOA_REASON_EXPORT,
     NUIOA_REASON_CPU_BIND,
@@ -71,8 +71,17 @@ enum nuioa_reason {
     NUIOA_REASON_PACK,
     NUIOA_REASON_PACK_NEAREST,
     NUIOA_REASON_PACK_COSTS,
-    /* A caller of nuioa_plan_make sets this one, if the kernel refuses to bind a rank. */
-    NUIOA_REASON_BIND_FAILED,
+    /* Only the caller knows these (request.stay): slurmstepd, and then nuioa exec. */
+    NUIOA_REASON_GPUS_LATE,
+    NUIOA_REASON_GPUS_NO_THREAD,
+    NUIOA_REASON_EXEC_PLACED,
+    NUIOA_REASON_EXEC_BOUND,
+    NUIOA_REASON_EXEC_MEMORY,
+    NUIOA_REASON_EXEC_DIVIDED,
+    NUIOA_REASON_EXEC_QUOTA,
+    NUIOA_REASON_EXEC_GPUS,
+    NUIOA_REASON_EXEC_NOT_SET,
+    NUIOA_REASON_BIND_FAILED, /* the kernel has refused to bind a rank */
     NUIOA_REASON_COUNT
 };
 
@@ -90,7 +99,7 @@ enum nuioa_advice {
 const char *nuioa_advice_text(enum nuioa_advice advice);
 
 /* Returns the sentence, a constant text: what was done, why, and, where nothing could be done, what
- * to type. "" for NUIOA_REASON_OTHER. */
+ * to type. "" for NUIOA_REASON_NONE. */
 const char *nuioa_reason_text(enum nuioa_reason reason);
 
 #endif

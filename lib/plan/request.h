@@ -8,6 +8,7 @@
 
 #include "mapping/problem.h"
 #include "option/option.h"
+#include "plan/reason.h"
 #include "topology/node.h"
 
 /* What a caller asks a plan for: the ranks of one node with the CPUs that Slurm gave them, what is
@@ -43,19 +44,19 @@ struct nuioa_request {
     /* The value of nuioa_cpu_us() (this thread's processor time, in microseconds) past which there
      * is no plan (-ETIME); 0 means no limit. */
     uint64_t cpu_until_us;
-    bool hinted;          /* hints gave the weights; else all weights are 0 */
-    bool bound_by_user;   /* the user gave --cpu-bind */
-    bool bound_by_outer;  /* ... for another step, from whose ranks srun has inherited it */
-    bool nested;          /* srun runs in a rank of another step, which waits for it */
-    bool memory_by_user;  /* the user gave --mem-bind */
-    bool memory_by_rank;  /* ... with NUMA nodes for each local rank: map_mem, mask_mem, rank */
-    bool memory_by_outer; /* ... for another step, from whose ranks srun has inherited it */
-    bool threads_by_user; /* the user places threads: OMP_PLACES or the like */
-    bool sees_gpu;        /* the step has a GPU */
-    bool overlaps;        /* other steps may use the same CPUs: the user gave --overlap */
-    bool unconfined;      /* the tasks' CPUs are not, or not surely, only those of the step */
-    bool planned;         /* the plan will not be carried out: it is for another machine */
-    const char *stay;     /* why no rank may move, if only the caller knows; NULL: ranks may */
+    bool hinted;            /* hints gave the weights; else all weights are 0 */
+    bool bound_by_user;     /* the user gave --cpu-bind */
+    bool bound_by_outer;    /* ... for another step, from whose ranks srun has inherited it */
+    bool nested;            /* srun runs in a rank of another step, which waits for it */
+    bool memory_by_user;    /* the user gave --mem-bind */
+    bool memory_by_rank;    /* ... with NUMA nodes for each local rank: map_mem, mask_mem, rank */
+    bool memory_by_outer;   /* ... for another step, from whose ranks srun has inherited it */
+    bool threads_by_user;   /* the user places threads: OMP_PLACES or the like */
+    bool sees_gpu;          /* the step has a GPU */
+    bool overlaps;          /* other steps may use the same CPUs: the user gave --overlap */
+    bool unconfined;        /* the tasks' CPUs are not, or not surely, only those of the step */
+    bool planned;           /* the plan will not be carried out: it is for another machine */
+    enum nuioa_reason stay; /* why no rank may move, if only the caller knows; else _NONE */
 };
 
 /* Returns 0 if a plan can be made for the request: it has tasks, each with CPUs, and names no GPU

@@ -10,7 +10,7 @@ enum nuioa_reason nuioa_spare_shared(const struct planner *p)
 {
     return p->request->unconfined ? NUIOA_REASON_SPARE_UNCONFINED
            : p->request->overlaps ? NUIOA_REASON_SPARE_OVERLAP
-                                  : NUIOA_REASON_COUNT;
+                                  : NUIOA_REASON_NONE;
 }
 
 enum nuioa_reason nuioa_spare_refused(const struct planner *p)
@@ -20,16 +20,16 @@ enum nuioa_reason nuioa_spare_refused(const struct planner *p)
         return NUIOA_REASON_SPARE_BOUND;
     if (r->sees_gpu && !p->follows)
         return NUIOA_REASON_SPARE_GPUS;
-    if (nuioa_spare_shared(p) != NUIOA_REASON_COUNT)
+    if (nuioa_spare_shared(p) != NUIOA_REASON_NONE)
         return nuioa_spare_shared(p);
     if (r->options->cores == NUIOA_CORES_KEEP || r->options->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_SPARE_KEEP;
-    return r->options->asked ? NUIOA_REASON_COUNT : NUIOA_REASON_SPARE_NOT_ASKED;
+    return r->options->asked ? NUIOA_REASON_NONE : NUIOA_REASON_SPARE_NOT_ASKED;
 }
 
 hwloc_const_bitmap_t nuioa_spare_advised(const struct planner *p, enum nuioa_reason refused)
 {
-    bool any = refused == NUIOA_REASON_COUNT || refused == NUIOA_REASON_SPARE_UNCONFINED;
+    bool any = refused == NUIOA_REASON_NONE || refused == NUIOA_REASON_SPARE_UNCONFINED;
     return any ? p->request->node->allowed_cpus : p->allowed_cpus;
 }
 

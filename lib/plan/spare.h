@@ -8,17 +8,17 @@
  * placement, ranks that Slurm bound may move to them. Private to the library. */
 
 /* Returns why other steps may use the spare cores, NUIOA_REASON_SPARE_UNCONFINED or
- * NUIOA_REASON_SPARE_OVERLAP; or NUIOA_REASON_COUNT if they are this step's alone. Whatever a user
+ * NUIOA_REASON_SPARE_OVERLAP; or NUIOA_REASON_NONE if they are this step's alone. Whatever a user
  * asks for, ranks never move to cores that other steps may use. */
 enum nuioa_reason nuioa_spare_shared(const struct planner *planner);
 
 /* Returns why no rank may move to spare cores, a reason whose sentence says so and what to type; or
- * NUIOA_REASON_COUNT if ranks may. */
+ * NUIOA_REASON_NONE if ranks may. */
 enum nuioa_reason nuioa_spare_refused(const struct planner *planner);
 
 /* Returns the CPUs (OS indexes) that ranks could have if the user types something else, and that
  * belongs to the sentence: those of the step if `refused` is what nuioa_spare_refused has returned;
- * if it is NUIOA_REASON_COUNT, or if nobody knows which CPUs are the step's, all of the node's.
+ * if it is NUIOA_REASON_NONE, or if nobody knows which CPUs are the step's, all of the node's.
  * They belong to the planner or to the node. */
 hwloc_const_bitmap_t nuioa_spare_advised(const struct planner *planner, enum nuioa_reason refused);
 

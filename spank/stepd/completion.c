@@ -93,8 +93,8 @@ static uint64_t planning_end(const struct stepd_context *c, uint64_t since_us)
 }
 
 /* Makes the plan, carries it out, writes what the tasks need, and tells the user. `stay` says why
- * none may move, or is NULL. */
-static void place(struct completion *later, const char *stay)
+ * none may move, or is NUIOA_REASON_NONE. */
+static void place(struct completion *later, enum nuioa_reason stay)
 {
     struct stepd_context *c = later->context;
     uint64_t since_us = nuioa_cpu_us();
@@ -122,8 +122,7 @@ static void *place_in_thread(void *arg)
 {
     struct completion *later = arg;
     bool told = task_gpus_await(later->context);
-    place(later,
-          told ? NULL : "not all tasks told their GPUs in time: ranks stay where Slurm put them");
+    place(later, told ? NUIOA_REASON_NONE : NUIOA_REASON_GPUS_LATE);
     task_memory_open(later->context->task_memory);
     return NULL;
 }
@@ -176,10 +175,7 @@ void completion_begin(struct stepd_context *c)
     bool early = plan_needs_tasks(c);
     if (early && start_thread(later))
         return;
-    place(later, early && task_gpus_known(c)
-                     ? "Slurm chooses GPUs by the CPUs of each rank, and there is no thread to "
-                       "wait for it: ranks stay"
-                     : NULL);
+    place(later, early && task_gpus_known(c) ? NUIOA_REASON_GPUS_NO_THREAD : NUIOA_REASON_NONE);
 }
 
 void completion_end(struct stepd_context *c)

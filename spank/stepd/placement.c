@@ -174,12 +174,12 @@ static void fill_request(const struct stepd_context *c, struct placement *p)
     };
 }
 
-int placement_make(struct stepd_context *c, const char *stay, uint64_t cpu_until_us,
+int placement_make(struct stepd_context *c, enum nuioa_reason stay, uint64_t cpu_until_us,
                    struct placement *p, struct nuioa_error *err)
 {
     int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
     if (!rc)
-        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay != NULL, p, err);
+        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay, p, err);
     if (rc < 0)
         return rc;
     if (!c->node.emulated) {

@@ -49,7 +49,7 @@ static void take_tasks(struct test *t, struct input *input)
     r->sees_gpu = flags & 16;
     r->memory_by_rank = (flags & 24) == 24;
     r->planned = flags & 32;
-    r->stay = flags & 64 ? "the caller says so" : NULL;
+    r->stay = flags & 64 ? NUIOA_REASON_GPUS_LATE : NUIOA_REASON_NONE;
     r->cpus_per_task = flags & 128 ? t->cpus_per_task : 0;
     for (uint32_t i = 0; i < r->task_count; i++) {
         t->tasks[i].rank = i * 3;

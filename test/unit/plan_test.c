@@ -236,9 +236,9 @@ static void test_limits(void **state)
     assert_untouched(s, "GPU");
     s->request.sees_gpu = false;
 
-    s->request.stay = "the batch script is left alone";
-    assert_untouched(s, "batch script");
-    s->request.stay = NULL;
+    s->request.stay = NUIOA_REASON_EXEC_PLACED;
+    assert_untouched(s, "the plugin has placed");
+    s->request.stay = NUIOA_REASON_NONE;
 
     for (unsigned i = 0; i < 16; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);

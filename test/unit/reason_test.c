@@ -12,12 +12,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "reason_case.h"
 
-/* Only slurmstepd reaches it: test/cluster has no CPUs to bind to. */
-static bool is_no_plan(unsigned reason)
+/* Returns true if only the caller knows the reason: no request leads to it. */
+static bool is_callers(unsigned reason)
 {
-    return reason == NUIOA_REASON_OTHER || reason == NUIOA_REASON_BIND_FAILED;
+    return reason == NUIOA_REASON_NONE || reason >= NUIOA_REASON_GPUS_LATE;
 }
 
 static void print_row(FILE *out, unsigned reason)
@@ -45,7 +46,7 @@ static void test_sentences(void **state)
 {
     (void)state;
     for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
-        if (is_no_plan(reason))
+        if (is_callers(reason))
             continue;
         struct plan_case *s = plan_case_new();
         assert_non_null(reason_cases[reason].name);
@@ -59,13 +60,35 @@ static void test_sentences(void **state)
     }
 }
 
+/* What the caller says is the plan's reason, on the page too, and no rank moves. */
+static void test_callers(void **state)
+{
+    (void)state;
+    char *page = read_page();
+    for (unsigned reason = NUIOA_REASON_GPUS_LATE; reason < NUIOA_REASON_COUNT; reason++) {
+        struct plan_case *s = plan_case_new();
+        machine_hagrid(&s->node, 5);
+        plan_case_on(s, 8, 1);
+        plan_case_weigh_by(s, plan_case_descending);
+        s->request.stay = reason;
+        plan_case_make(s);
+        assert_int_equal(s->plan.why, reason);
+        assert_string_equal(s->plan.reason, nuioa_reason_text(reason));
+        assert_false(s->plan.moved);
+        if (!strstr(page, s->plan.reason))
+            fail_msg("doc/report.md lacks: %s", s->plan.reason);
+        plan_case_free(s);
+    }
+    free(page);
+}
+
 static void test_page(void **state)
 {
     (void)state;
     char row[1024], *page = read_page();
     unsigned wanted = 0, found = 0;
     for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
-        if (is_no_plan(reason))
+        if (is_callers(reason))
             continue;
         FILE *out = fmemopen(row, sizeof(row), "w");
         print_row(out, reason);
@@ -93,12 +116,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_callers),
         cmocka_unit_test(test_page),
         cmocka_unit_test(test_length),
     };
     if (argc > 1 && !strcmp(argv[1], "--table")) {
         for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++)
-            if (!is_no_plan(reason))
+            if (!is_callers(reason))
                 print_row(stdout, reason);
         return 0;
     }

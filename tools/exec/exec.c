@@ -183,7 +183,7 @@ static int make_plan(struct job *job)
     read_cpus_per_task(job);
     if (e->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)
         return 0;
-    rc = exec_plan_make(e, NULL);
+    rc = exec_plan_make(e, NUIOA_REASON_NONE);
     if (!rc && e->placed)
         exec_placed_settle(e);
     return rc;
@@ -289,7 +289,7 @@ static void take_part(struct job *job)
         return;
     }
     exec_unset_outer();
-    if (exec_bind(e) && exec_plan_make(e, "its CPUs could not be set: they stay"))
+    if (exec_bind(e) && exec_plan_make(e, NUIOA_REASON_EXEC_NOT_SET))
         return;
     exec_enter(e);
     report(e);

@@ -90,25 +90,20 @@ static bool is_placed_by_memory(const struct exec_plan *e)
     return placed;
 }
 
-/* Returns why this process keeps its CPUs, or NULL if they may be chosen. */
-static const char *must_stay(const struct exec_plan *e)
+/* Returns why this process keeps its CPUs, or NUIOA_REASON_NONE if they may be chosen. */
+static enum nuioa_reason must_stay(const struct exec_plan *e)
 {
     if (e->placed)
-        return "the plugin has placed this rank";
+        return NUIOA_REASON_EXEC_PLACED;
     if (e->options.force)
-        return NULL;
+        return NUIOA_REASON_NONE;
     if (!hwloc_bitmap_isequal(e->cpus.own, e->cpus.all))
-        return "the launcher has bound this rank: its CPUs stay (mpirun --bind-to none, or srun "
-               "--cpu-bind=none, leaves them to nuioa)";
+        return NUIOA_REASON_EXEC_BOUND;
     if (is_placed_by_memory(e))
-        return "the memory policy of this rank (numactl, --mem-bind) names NUMA nodes: its CPUs "
-               "stay (--nuioa=force overrides it)";
+        return NUIOA_REASON_EXEC_MEMORY;
     if (e->place.launcher && e->place.launcher->divides)
-        return "the launcher gives each rank CPUs of its own: they stay";
-    if (e->cpus.has_quota)
-        return "the container has a quota of time, and shares its CPUs with others: they stay "
-               "(a cpuset of its own, or --nuioa=force)";
-    return NULL;
+        return NUIOA_REASON_EXEC_DIVIDED;
+    return e->cpus.has_quota ? NUIOA_REASON_EXEC_QUOTA : NUIOA_REASON_NONE;
 }
 
 /* Leaves in `cpus` those that hwloc knows. */
@@ -124,7 +119,7 @@ static void keep_known(const struct nuioa_node *node, hwloc_bitmap_t cpus)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-static int fill_input(struct exec_plan *e, const char *stay)
+static int fill_input(struct exec_plan *e, bool stays)
 {
     struct plan_input *input = &e->input;
     uint32_t count = e->place.count;
@@ -135,7 +130,7 @@ static int fill_input(struct exec_plan *e, const char *stay)
         .ranks = malloc(count * sizeof(*input->ranks)),
         .binding = "none",
         .allowed = hwloc_bitmap_dup(e->node.emulated ? e->node.allowed_cpus
-                                    : stay           ? e->cpus.own
+                                    : stays          ? e->cpus.own
                                                      : e->cpus.all),
     };
     if (!input->ranks || !input->allowed)
@@ -160,16 +155,15 @@ static bool sees_gpu(const struct exec_plan *e)
            (e->gpus.given == NUIOA_GPUS_UNKNOWN && !slurm && e->node.gpu_count);
 }
 
-/* Returns why no process moves towards GPUs that nobody but the launcher has told of, or NULL. */
-static const char *must_not_follow(const struct exec_plan *e)
+/* Returns why no process moves towards GPUs that nobody but the launcher has told of, or
+ * NUIOA_REASON_NONE. */
+static enum nuioa_reason must_not_follow(const struct exec_plan *e)
 {
-    if (!e->gpus.implied || !exec_gpus_by_rule(&e->gpus) || e->options.force)
-        return NULL;
-    return "each rank is taken to use the GPU of its local rank, as the launcher documents: ranks "
-           "stay, NICs follow (--gpus=local-rank moves ranks to their GPUs)";
+    bool implied = e->gpus.implied && exec_gpus_by_rule(&e->gpus) && !e->options.force;
+    return implied ? NUIOA_REASON_EXEC_GPUS : NUIOA_REASON_NONE;
 }
 
-static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_request *request)
+static int fill_request(struct exec_plan *e, enum nuioa_reason stay, struct nuioa_request *request)
 {
     int rc = fill_input(e, stay);
     if (!rc)
@@ -185,7 +179,7 @@ static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_requ
     request->unconfined = !e->options.force && !e->node.emulated && is_part_of_node(e);
     request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
     request->sees_gpu = sees_gpu(e);
-    request->bound_by_user = stay != NULL;
+    request->bound_by_user = stay;
     request->stay = stay ? stay : must_not_follow(e);
     return 0;
 }
@@ -245,7 +239,7 @@ static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
         return 0;
     for (uint32_t i = 0; i < e->place.count; i++)
         e->input.tasks[i].cpus = own->cpus;
-    again.stay = "";
+    again.stay = NUIOA_REASON_EXEC_BOUND;
     if (nuioa_plan_make(&again, &plan, &err))
         return tool_fail("%s", err.text);
     take_nics(own, &plan.assignments[e->place.local]);
@@ -278,7 +272,7 @@ static void free_made(struct exec_plan *e)
     exec_gpus_free(&e->gpus);
 }
 
-int exec_plan_make(struct exec_plan *e, const char *stay)
+int exec_plan_make(struct exec_plan *e, enum nuioa_reason stay)
 {
     struct nuioa_request request;
     struct nuioa_error err = { "" };
@@ -291,7 +285,7 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
         nuioa_nic_subnets_read(&e->node);
     if (!stay && !e->node.emulated)
         stay = must_stay(e);
-    e->stays = stay != NULL;
+    e->stays = stay;
     if (stay)
         e->options.leader = NUIOA_LEADER_OFF; /* it would need the CPUs of the others */
     if (!e->place.ranks)
