@@ -344,16 +344,18 @@ static json_t *ratio_of(const struct nuioa_load_term *load)
 
 static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
 {
+    const struct nuioa_split before = { plan->before.nic, plan->before.neighbours };
+    const struct nuioa_split after = { plan->after.nic, plan->after.neighbours };
     json_t *o = json_object(), *load = json_object();
-    put(o, "slurm", json_real(plan->mapping.cost_start), bad);
-    put(o, "plan", json_real(plan->mapping.cost), bad);
-    put(o, "bound", plan->bound_known ? json_real(plan->mapping.bound) : json_null(), bad);
+    put(o, "slurm", json_real(plan->before.j), bad);
+    put(o, "plan", json_real(plan->after.j), bad);
+    put(o, "bound", plan->bound_known ? json_real(plan->bound) : json_null(), bad);
     put(o, "bound_over", plan->bound_known ? json_string("masks") : json_null(), bad);
-    put_split(o, &plan->before, &plan->after, bad);
-    put(o, "slurm_load", json_real(plan->load_before.cost), bad);
-    put(o, "plan_load", json_real(plan->load_after.cost), bad);
-    put(load, "slurm", ratio_of(&plan->load_before), bad);
-    put(load, "plan", ratio_of(&plan->load_after), bad);
+    put_split(o, &before, &after, bad);
+    put(o, "slurm_load", json_real(plan->before.load.cost), bad);
+    put(o, "plan_load", json_real(plan->after.load.cost), bad);
+    put(load, "slurm", ratio_of(&plan->before.load), bad);
+    put(load, "plan", ratio_of(&plan->after.load), bad);
     put(o, "load", load, bad);
     return o;
 }
@@ -390,8 +392,8 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
     put(root, "cost", cost_of(plan, &bad), &bad);
     put(root, "distance_source", json_string(nuioa_distance_source_name(node->distance.source)),
         &bad);
-    put(root, "mapper", json_string(plan->mapping.mapper ? plan->mapping.mapper : "keep"), &bad);
-    put(root, "evaluations", json_integer((json_int_t)plan->mapping.evaluations), &bad);
+    put(root, "mapper", json_string(plan->mapper ? plan->mapper : "keep"), &bad);
+    put(root, "evaluations", json_integer((json_int_t)plan->evaluations), &bad);
     put(root, "time_us", json_integer(plan->time_us), &bad);
     put(root, "warnings", warnings_of(&plan->warnings, &node->warnings, &bad), &bad);
     return print(root, bad);

@@ -64,7 +64,7 @@ static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
 }
 
 /* Keeps the candidate if it is better than the best mapping so far, and returns whether it is;
- * `name` is its mapper. */
+ * `name` is its mapper, for people. */
 static bool consider(struct portfolio *f, const char *name)
 {
     double cost = nuioa_cost(f->problem, f->candidate);
@@ -78,6 +78,7 @@ static bool consider(struct portfolio *f, const char *name)
     memcpy(f->slot_of, f->candidate, f->problem->task_count * sizeof(*f->slot_of));
     f->mapping->cost = cost;
     f->mapping->mapper = name;
+    f->mapping->kept = f->mapping->by_load = false;
     return true;
 }
 
@@ -121,7 +122,7 @@ static void polish(struct portfolio *f)
 {
     struct nuioa_class_assignment assignment = { 0 };
     const struct nuioa_problem *p = f->problem;
-    if (strcmp(f->mapping->mapper, "keep") && !nuioa_class_assignment_open(&assignment, f->graph)) {
+    if (!f->mapping->kept && !nuioa_class_assignment_open(&assignment, f->graph)) {
         memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
         nuioa_classes_of(f->graph, f->slot_of, assignment.at);
         nuioa_assign_all(&assignment, assignment.at);
@@ -154,12 +155,16 @@ static int run(struct portfolio *f)
     return is_late(f->problem) ? -ETIME : 0;
 }
 
-/* Searches from the mapping in f->candidate with a budget of its own. */
+/* Searches from the mapping in f->candidate with a budget of its own. `name` is the mapper that has
+ * made it; NULL: it was made, or is searched, by load only. */
 static void try_load_search(struct portfolio *f, const char *name, bool thorough)
 {
     struct nuioa_budget budget = { 0, f->problem->task_count <= NUIOA_LOAD_SMALL ? 100000 : 40000 };
-    if (nuioa_load_search(f->problem, f->candidate, thorough, &budget) == 0 && consider(f, name))
+    if (nuioa_load_search(f->problem, f->candidate, thorough, &budget) == 0 &&
+        consider(f, name ? name : nuioa_load_first.name)) {
         f->mapping->balanced = true;
+        f->mapping->by_load = !name;
+    }
     f->budget.evaluations += budget.evaluations;
 }
 
@@ -170,24 +175,25 @@ static void run_with_load(struct portfolio *f)
 {
     const struct nuioa_problem *p = f->problem;
     const size_t bytes = p->task_count * sizeof(*f->slot_of);
-    const char *name = f->mapping->mapper;
+    const char *name = f->mapping->kept ? NULL : f->mapping->mapper;
     memcpy(f->candidate, f->slot_of, bytes);
     memcpy(f->slot_of, p->start, bytes);
     f->mapping->mapper = "keep";
+    f->mapping->kept = true;
     f->mapping->cost = f->mapping->cost_start = nuioa_cost(p, p->start);
-    consider(f, name);
-    try_load_search(f, strcmp(name, "keep") ? name : nuioa_load_first.name, false);
-    if (strcmp(name, "keep")) {
+    if (name)
+        consider(f, name);
+    try_load_search(f, name, false);
+    if (name) {
         memcpy(f->candidate, p->start, bytes);
-        try_load_search(f, nuioa_load_first.name, false);
+        try_load_search(f, NULL, false);
     }
     if (nuioa_load_first.map(p, f->candidate, &f->budget) == 0)
-        try_load_search(f, nuioa_load_first.name, false);
+        try_load_search(f, NULL, false);
     if (p->task_count > NUIOA_LOAD_SMALL)
         return;
-    name = f->mapping->mapper;
     memcpy(f->candidate, f->slot_of, bytes);
-    try_load_search(f, strcmp(name, "keep") ? name : nuioa_load_first.name, true);
+    try_load_search(f, f->mapping->kept || f->mapping->by_load ? NULL : f->mapping->mapper, true);
 }
 
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_mapping *mapping)
@@ -197,7 +203,11 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
     struct nuioa_graph graph = { 0 };
     struct portfolio f = { &p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, { 0, 0 } };
     memcpy(slot_of, p.start, bytes);
-    *mapping = (struct nuioa_mapping){ .mapper = "keep", .cost_start = nuioa_cost(&p, p.start) };
+    *mapping = (struct nuioa_mapping){
+        .mapper = "keep",
+        .kept = true,
+        .cost_start = nuioa_cost(&p, p.start),
+    };
     p.load = NULL;
     mapping->cost = mapping->bound = nuioa_cost(&p, p.start);
     int rc = f.candidate ? 0 : -ENOMEM;

@@ -9,11 +9,13 @@
 
 /* The result of nuioa_map. Costs are J, in its unit (mapping/problem.h). */
 struct nuioa_mapping {
-    const char *mapper;   /* name of the mapper that won, a constant; "keep": `start` won */
+    const char *mapper;   /* for people: the mapper that won, a constant; "keep": `start` won */
+    bool kept;            /* `start` won */
     double cost_start;    /* J of problem->start */
     double cost;          /* J of slot_of; never above cost_start */
     double bound;         /* no mapping has a lower J */
     bool balanced;        /* tasks moved so that the cards share the load */
+    bool by_load;         /* ... and for nothing else */
     uint64_t evaluations; /* work that was done (struct nuioa_budget) */
 };
 

@@ -181,27 +181,25 @@ static void print_term(const char *name, double before, double after, double gai
     fprintf(out, "  %-14s %s -> %s", name, nuioa_report_number(before, from, sizeof(from)),
             nuioa_report_number(after, to, sizeof(to)));
     if (gain > 0)
-        fprintf(out, ", %.0f %% of the gain", 100 * (before - after) / gain);
+        fprintf(out, ", %.0f %% of the gain", round(100 * (before - after) / gain) + 0.0);
     fputc('\n', out);
 }
 
 static void print_terms(const struct nuioa_plan *plan, FILE *out)
 {
-    const struct nuioa_split *before = &plan->before, *after = &plan->after;
-    const struct nuioa_load_term *load = &plan->load_after;
-    double was = before->nic + before->neighbours + plan->load_before.cost;
-    double is = after->nic + after->neighbours + load->cost;
-    double gain = falls(was, is) && !plan->gpus_left ? was - is : 0;
-    if (was <= 0)
+    const struct nuioa_plan_cost *before = &plan->before, *after = &plan->after;
+    const struct nuioa_load_term *load = &after->load;
+    double gain = falls(before->j, after->j) && !plan->gpus_left ? before->j - after->j : 0;
+    if (before->j <= 0)
         return;
     fputs("\nThe parts of the cost\n", out);
     print_term("to the NIC", before->nic, after->nic, gain, out);
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (load->ratio > 0)
-        print_term("of uneven load", plan->load_before.cost, load->cost, gain, out);
+        print_term("of uneven load", before->load.cost, load->cost, gain, out);
     if (load->ratio > 0)
         fprintf(out, "  the most loaded NIC has %.2f of an even share, with Slurm's masks %.2f\n",
-                load->ratio, plan->load_before.ratio);
+                load->ratio, before->load.ratio);
     if (plan->bound_known)
         nuioa_text_table_wrap(
             out, 2,
@@ -249,14 +247,14 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_node 
                          const struct nuioa_options *options, FILE *out)
 {
     char remote[32], hop[32], load[32];
-    fprintf(out, "\nHow the placement was found\n  mapper %s\n", plan->mapping.mapper);
+    fprintf(out, "\nHow the placement was found\n  mapper %s\n", plan->mapper);
     fprintf(out,
             "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more for each further "
             "level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
     print_measured(node, options, out);
-    if (plan->load_after.ratio > 0)
+    if (plan->after.load.ratio > 0)
         fprintf(out, "  weight costs %s more where a NIC has it above its share, by its rate\n",
                 nuioa_print_decimal(options->load_cost, load, sizeof(load)));
     if (*options->hints)

@@ -115,9 +115,9 @@ struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
         .policy = plan->policy,
         .planned = plan->planned,
         .leads = plan->order_count > 0,
-        .before = plan->gpus_left ? -1 : plan->mapping.cost_start,
-        .after = plan->mapping.cost,
-        .bound = plan->bound_known ? plan->mapping.bound : -1,
+        .before = plan->gpus_left ? -1 : plan->before.j,
+        .after = plan->after.j,
+        .bound = plan->bound_known ? plan->bound : -1,
     };
     for (uint32_t i = 0; i < plan->task_count; i++)
         totals.moved += plan->assignments[i].moved;

@@ -3,23 +3,19 @@
 
 #include <errno.h>
 
+#include "plan/plan_cost.h"
 #include "plan/slot_pack.h"
 #include "plan/spare.h"
 
 /* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use
  * more NICs. */
-static int move(struct planner *p, hwloc_bitmap_t cpus, enum nuioa_reason why)
+static int move(struct planner *p, hwloc_const_bitmap_t cpus, enum nuioa_reason why)
 {
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    double price = nuioa_rails_price(&p->rails, p->request->options, cpus);
-    struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
-    int rc = nuioa_planner_cost(p, &slot, NULL, &mapping->cost);
-    bool stays = rc < 0 || nuioa_costs_more(mapping);
-    nuioa_planner_say(p, stays ? NUIOA_REASON_ALONE_COSTS : why);
-    if (stays)
-        mapping->cost = mapping->cost_start;
-    else if (hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0)
-        rc = -ENOMEM;
+    int rc = hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0 ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = nuioa_plan_judge(p, "nearest");
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_STANDS ? why : NUIOA_REASON_ALONE_COSTS);
     return rc;
 }
 

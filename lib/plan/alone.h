@@ -5,8 +5,8 @@
 #include "plan/planner.h"
 
 /* Placement of a rank that is alone on its node, by its NIC. Both functions that place it set the
- * plan's reason and mapping.cost, leave the rank where it is if J would rise, and return 0 or
- * -ENOMEM. Private to the library. */
+ * plan's reason, and leave the rank where it is if J would rise. They return -ENOMEM, or a number
+ * that is not negative. Private to the library. */
 
 /* Moves a rank that Slurm bound nearer the NIC, to spare cores of the step (plan/spare.h); or to
  * these and its own, if it spans NUMA nodes. */

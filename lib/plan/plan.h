@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mapping/mapping.h"
 #include "option/option.h"
 #include "plan/assignment.h"
 #include "plan/reason.h"
@@ -19,9 +18,16 @@ struct nuioa_request;
 
 /* The term of J for the load of the NICs (plan/rail_load.h). */
 struct nuioa_load_term {
-    double
-        ratio;   /* the load of the most loaded card against an even share, >= 1; 0: no such term */
+    /* the load of the most loaded card against an even share, >= 1; 0: no such term */
+    double ratio;
     double cost; /* in the unit of J */
+};
+
+/* The cost J (mapping/problem.h) of the ranks on certain CPUs, and its three terms. */
+struct nuioa_plan_cost {
+    double j; /* the sum of the terms */
+    double nic, neighbours;
+    struct nuioa_load_term load;
 };
 
 /* A plan. It owns its arrays, and nuioa_plan_free frees them; a plan that is all zeros is empty. */
@@ -47,11 +53,14 @@ struct nuioa_plan {
                        among those that are nearest to a GPU */
     bool doubted;   /* some are doubted: that decides among equals for ranks without GPUs */
     uint32_t rail_leader_count;
-    uint32_t *rail_leaders;       /* [rail_leader_count]: local ranks that lead the NICs in use */
-    struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */
-    struct nuioa_split before, after;               /* two terms of J, summed over the ranks */
-    struct nuioa_load_term load_before, load_after; /* its third term */
-    bool bound_known; /* mapping.bound is valid: no exchange of Slurm's masks has a lower J */
+    uint32_t *rail_leaders; /* [rail_leader_count]: local ranks that lead the NICs in use */
+    struct nuioa_plan_cost before, after; /* with the CPUs that Slurm gave; with the planned ones */
+    /* For people: what found the CPUs, a constant text: a mapper (mapping/mapping.h), "block",
+     * "nearest" or "follow"; "keep" if nobody moves. */
+    const char *mapper;
+    uint64_t evaluations; /* the work of the mappers (struct nuioa_budget) */
+    bool bound_known;     /* `bound` is valid */
+    double bound;         /* no exchange of Slurm's masks has a lower J */
     /* Ranks that moved (force) and are, or may be, farther from their GPUs. J does not count GPUs,
      * so when this is not 0, J is no measure of the gain. */
     uint32_t gpus_left;

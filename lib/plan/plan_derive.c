@@ -91,7 +91,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
     enum nuioa_mem mem = r->options->mem;
     assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
     hwloc_bitmap_zero(assignment->memory_numas);
-    if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user)
+    if (!wanted || !p->acts || r->memory_by_user)
         goto out;
     if (mem == NUIOA_MEM_NIC)
         nic_memory(p, assignment, wanted);
@@ -194,7 +194,7 @@ static void advise_on_threads(const struct planner *p, const struct nuioa_assign
     const struct omp_place *first = &cores[0], *last = &cores[count - 1];
     bool differ = first->level != last->level || first->tie != last->tie ||
                   hwloc_bitmap_weight(assignment->numas) > 1;
-    if (r->options->mode != NUIOA_ON || r->threads_by_user || r->threads == 1)
+    if (!p->acts || r->threads_by_user || r->threads == 1)
         return;
     if (r->options->threads == NUIOA_SWITCH_AUTO && has_room_for_threads(r) && differ)
         p->plan->advice |= 1u << NUIOA_ADVICE_THREADS;
@@ -294,8 +294,8 @@ int nuioa_plan_derive(struct planner *p)
     plan->moved = false;
     plan->advice = 0;
     advise_on_gpus(p);
-    plan->binds_threads = r->options->threads == NUIOA_SWITCH_ON && r->options->mode == NUIOA_ON &&
-                          has_room_for_threads(r);
+    plan->binds_threads =
+        r->options->threads == NUIOA_SWITCH_ON && p->acts && has_room_for_threads(r);
     for (uint32_t i = 0; i < plan->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
         assignment->rank = r->tasks[i].rank;

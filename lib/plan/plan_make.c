@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/plan_costs.h"
-#include "plan/plan_decide.h"
+#include "plan/plan_choose.h"
+#include "plan/plan_cost.h"
 #include "plan/plan_derive.h"
+#include "plan/plan_explain.h"
 #include "plan/planner.h"
 #include "topology/nic_guess.h"
 #include "topology/nic_subnet.h"
@@ -59,11 +60,11 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     if (rc == 0) {
         rc = list_nics(&planner);
         if (rc == 0)
-            rc = nuioa_plan_decide(&planner);
+            rc = nuioa_plan_choose(&planner);
         if (rc == 0)
             rc = nuioa_plan_derive(&planner);
         if (rc == 0)
-            rc = nuioa_plan_costs(&planner);
+            rc = nuioa_plan_explain(&planner);
         if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
             rc = -ETIME;
         if (rc == -ETIME)
@@ -82,21 +83,22 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     return rc;
 }
 
-int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *plan,
-                        uint32_t local, hwloc_const_bitmap_t cpus)
+int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan)
 {
     struct planner planner;
-    if (local >= plan->task_count)
-        return -EINVAL;
-    if (hwloc_bitmap_isequal(plan->assignments[local].cpus, cpus))
-        return 0;
+    struct nuioa_warnings known = plan->warnings; /* the planner finds them again */
     int rc = nuioa_planner_init(&planner, request, plan, NULL);
-    if (rc == 0 && hwloc_bitmap_copy(plan->assignments[local].cpus, cpus) < 0)
-        rc = -ENOMEM;
+    plan->warnings = known;
+    planner.acts = false;
+    if (rc == 0)
+        rc = nuioa_plan_keep(&planner);
     if (rc == 0)
         rc = nuioa_plan_derive(&planner);
     if (rc == 0)
-        rc = nuioa_plan_costs(&planner);
+        rc = nuioa_plan_explain(&planner);
+    plan->moved = plan->bound_known = false;
+    plan->evaluations = 0;
+    nuioa_planner_say(&planner, NUIOA_REASON_BIND_FAILED);
     nuioa_planner_free(&planner);
     return rc;
 }

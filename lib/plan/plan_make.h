@@ -14,12 +14,10 @@
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
                     struct nuioa_error *err);
 
-/* Replaces the planned CPUs of the task with local rank `local` by `cpus` (OS indexes, copied),
- * which it really has after binding, and computes again what follows from them: NUMA nodes, NIC,
- * level, memory, leaders and costs. `request` is the one that the plan was made from. Returns 0;
- * -EINVAL if there is no such local rank, and nothing is changed; or -ENOMEM, and the plan can
- * still be read and freed, but what follows from the CPUs may be missing. */
-int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *plan,
-                        uint32_t local, hwloc_const_bitmap_t cpus);
+/* Takes a plan back that the kernel has refused: all ranks have the CPUs that Slurm gave, and all
+ * that follows from them is as with the mode export, but the reason. `request` is the one that the
+ * plan was made from. Returns 0; or -ENOMEM, and the plan can still be read and freed, but what
+ * follows from the CPUs may be missing. */
+int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan);
 
 #endif

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "plan/gpu_near.h"
-#include "plan/rail_load.h"
 
 int nuioa_planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
                        struct nuioa_error *err)
 {
     *p = (struct planner){ .request = r, .plan = plan, .follows = nuioa_gpus_followed(r) };
+    p->acts = r->options->mode == NUIOA_ON;
     p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
     p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
     p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
@@ -37,29 +37,6 @@ void nuioa_planner_say(struct planner *p, enum nuioa_reason why)
 {
     p->plan->why = why;
     nuioa_copy(p->plan->reason, sizeof(p->plan->reason), nuioa_reason_text(why));
-}
-
-int nuioa_planner_cost(const struct planner *p, const struct nuioa_slots *slots,
-                       const uint32_t *slot_of, double *cost)
-{
-    const struct nuioa_request *r = p->request;
-    struct nuioa_load_term load;
-    int rc = nuioa_rail_load_in(&p->rails, r, slots, slot_of, &load);
-    *cost = load.cost;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        *cost += r->tasks[i].weight * slots->nic_cost[slot_of ? slot_of[i] : i];
-    for (uint32_t k = 0; k < r->pair_count; k++) {
-        uint32_t first = r->pairs[k].first, second = r->pairs[k].second;
-        uint32_t a = slots->domain[slot_of ? slot_of[first] : first];
-        uint32_t b = slots->domain[slot_of ? slot_of[second] : second];
-        *cost += r->pairs[k].bytes * slots->domain_cost[(size_t)a * slots->domain_count + b];
-    }
-    return rc;
-}
-
-bool nuioa_costs_more(const struct nuioa_mapping *mapping)
-{
-    return mapping->cost > mapping->cost_start * (1 + 1e-12);
 }
 
 uint32_t nuioa_nic_level(const struct planner *p, uint32_t local, hwloc_const_bitmap_t cpus)

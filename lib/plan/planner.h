@@ -17,6 +17,7 @@ struct planner {
     hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
     uint32_t *slot_of; /* [task_count]: the slot (plan/slot.h) of each task, at first its own */
     bool follows;      /* CPUs follow GPUs (plan/gpu_near.h) */
+    bool acts;         /* ranks are bound: with mode on, unless that has failed */
 };
 
 /* Fills *planner, finds the rails, and adds their warnings to plan->warnings. `request` and `plan`
@@ -30,15 +31,6 @@ void nuioa_planner_free(struct planner *planner);
 
 /* Makes `why` the reason of the plan, with its sentence. */
 void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
-
-/* Sets *cost to J with rank i in slot_of[i], or in slot i if slot_of is NULL, computed by domains
- * as the mappers do, but with the load of the NICs that the ranks would really have. Returns 0 or
- * -ENOMEM. */
-int nuioa_planner_cost(const struct planner *planner, const struct nuioa_slots *slots,
-                       const uint32_t *slot_of, double *cost);
-
-/* Returns true if J would rise by more than a rounding error. */
-bool nuioa_costs_more(const struct nuioa_mapping *mapping);
 
 /* Returns the level (plan/assignment.h) of `cpus` (OS indexes) from the NIC that the price of the
  * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */

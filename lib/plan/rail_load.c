@@ -70,19 +70,17 @@ static void add_rank(const struct cards *cards, const struct nuioa_node *node,
             assignment->weight * rate_of(cards, &node->nics[nics[k]]) / sum;
 }
 
-struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
-                                       const struct nuioa_request *request,
-                                       const struct nuioa_assignment *assignments)
+/* Returns the load of the ranks' NICs: assignments[task_count]. */
+static struct nuioa_load_term load_of(const struct cards *cards,
+                                      const struct nuioa_request *request,
+                                      const struct nuioa_assignment *assignments)
 {
-    struct cards cards = find_cards(rails, request->node);
     double weight[NUIOA_CARDS_MAX + 1] = { 0 }, sum = 0, most = 0;
-    if (!cards.count)
-        return (struct nuioa_load_term){ 0, 0 };
     for (uint32_t i = 0; i < request->task_count; i++)
-        add_rank(&cards, request->node, &assignments[i], weight);
-    for (unsigned c = 0; c < cards.count; c++) {
+        add_rank(cards, request->node, &assignments[i], weight);
+    for (unsigned c = 0; c < cards->count; c++) {
         sum += weight[c];
-        most = weight[c] / cards.part[c] > most ? weight[c] / cards.part[c] : most;
+        most = weight[c] / cards->part[c] > most ? weight[c] / cards->part[c] : most;
     }
     if (sum <= 0)
         return (struct nuioa_load_term){ 0, 0 };
@@ -101,18 +99,17 @@ static void free_assigned(struct nuioa_assignment *list, uint32_t count)
     free(list);
 }
 
-/* Gives the ranks of scratch assignments their NICs, and returns them; NULL if there is no
- * memory. */
-static struct nuioa_assignment *assign_in(const struct nuioa_rails *rails,
+/* Gives the ranks of scratch assignments, on cpus[task_count] or where Slurm put them (NULL), their
+ * NICs. Returns the assignments; NULL if there is no memory. */
+static struct nuioa_assignment *assign_on(const struct nuioa_rails *rails,
                                           const struct nuioa_request *request,
-                                          const struct nuioa_slots *slots, const uint32_t *slot_of)
+                                          const hwloc_const_bitmap_t *cpus)
 {
     struct nuioa_assignment *list = calloc(request->task_count, sizeof(*list));
     int rc = list ? 0 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < request->task_count; i++) {
-        uint32_t s = slot_of ? slot_of[i] : i;
         list[i].weight = request->tasks[i].weight;
-        list[i].cpus = hwloc_bitmap_dup(slots ? slots->cpus[s] : request->tasks[i].cpus);
+        list[i].cpus = hwloc_bitmap_dup(cpus ? cpus[i] : request->tasks[i].cpus);
         rc = list[i].cpus ? 0 : -ENOMEM;
     }
     if (rc == 0)
@@ -125,17 +122,17 @@ static struct nuioa_assignment *assign_in(const struct nuioa_rails *rails,
     return NULL;
 }
 
-int nuioa_rail_load_in(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const struct nuioa_slots *slots, const uint32_t *slot_of,
-                       struct nuioa_load_term *term)
+int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_request *request,
+                       const hwloc_const_bitmap_t *cpus, struct nuioa_load_term *term)
 {
+    struct cards cards = find_cards(rails, request->node);
     *term = (struct nuioa_load_term){ 0, 0 };
-    if (!find_cards(rails, request->node).count)
+    if (!cards.count)
         return 0;
-    struct nuioa_assignment *list = assign_in(rails, request, slots, slot_of);
+    struct nuioa_assignment *list = assign_on(rails, request, cpus);
     if (!list)
         return -ENOMEM;
-    *term = nuioa_rail_load(rails, request, list);
+    *term = load_of(&cards, request, list);
     free_assigned(list, request->task_count);
     return 0;
 }
@@ -197,7 +194,7 @@ static int find_weights(const struct cards *cards, const struct nuioa_rails *rai
         weight[i] = request->tasks[i].weight;
         if (!request->tasks[i].gpu_count)
             continue;
-        if (!list && !(list = assign_in(rails, request, NULL, NULL)))
+        if (!list && !(list = assign_on(rails, request, NULL)))
             return -ENOMEM;
         weight[i] = 0;
         add_rank(cards, request->node, &list[i], fixed);

@@ -20,18 +20,11 @@
  * takes 1.6 times as long. The prices of distance were measured on busy NICs, too; on others
  * neither matters (thesis, section 2.6). */
 
-/* Finds the load of the NICs that the ranks really have: assignments[request->task_count], after
- * nuioa_rails_assign. A rank with several NICs uses each by its rate. If J has no such term, both
- * members of the result are 0. */
-struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
-                                       const struct nuioa_request *request,
-                                       const struct nuioa_assignment *assignments);
-
-/* Finds the same for ranks that would run in slots: rank i in slot_of[i], or in slot i if slot_of
- * is NULL. Without slots (NULL) the ranks run where Slurm put them. Returns 0 or -ENOMEM. */
-int nuioa_rail_load_in(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const struct nuioa_slots *slots, const uint32_t *slot_of,
-                       struct nuioa_load_term *term);
+/* Finds the load of the NICs that ranks would get (nuioa_rails_assign) on cpus[task_count], OS
+ * indexes by local rank. A rank with several NICs uses each by its rate. If J has no such term,
+ * both members of *term are 0. Returns 0 or -ENOMEM. */
+int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_request *request,
+                       const hwloc_const_bitmap_t *cpus, struct nuioa_load_term *term);
 
 /* Makes the load for the mappers, with the cards that are nearest to each slot; all cards, if ranks
  * get several NICs (rails=K). The traffic of a task with a GPU stays where it is now, because its

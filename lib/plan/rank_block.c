@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mapping/mapping.h"
 #include "plan/spare.h"
 #include "util/arena.h"
 

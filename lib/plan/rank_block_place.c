@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/plan_cost.h"
 #include "plan/rank_block.h"
 #include "plan/spare.h"
 
@@ -76,11 +77,14 @@ int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
         rc = result;
     else if (result != NUIOA_RANK_BLOCK_MOVED)
         nuioa_planner_say(p, why_not(p, slots, result, refused, &t));
-    else
-        nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
-    for (uint32_t i = 0; rc == 0 && result == NUIOA_RANK_BLOCK_MOVED && i < t.count; i++)
+    bool moved = rc == 0 && result == NUIOA_RANK_BLOCK_MOVED;
+    for (uint32_t i = 0; moved && rc == 0 && i < t.count; i++)
         if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, t.cpus[i]) < 0)
             rc = -ENOMEM;
+    if (moved && rc == 0)
+        rc = nuioa_plan_judge(p, "block");
+    if (moved && rc >= 0)
+        nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
     trial_free(&t);
     return rc;
 }

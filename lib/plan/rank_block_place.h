@@ -7,7 +7,8 @@
 
 /* Without hints: moves the block of the lowest rank near the NIC (plan/rank_block.h), also to spare
  * cores where it may (plan/spare.h), and sets the plan's CPUs and reason. `slots` are the masks
- * that Slurm gave, priced. Returns 0 or -ENOMEM. Private to the library. */
+ * that Slurm gave, priced. Returns -ENOMEM, or a number that is not
+ * negative. Private to the library. */
 int nuioa_rank_block_place(struct planner *planner, const struct nuioa_slots *slots);
 
 #endif

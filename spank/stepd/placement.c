@@ -215,17 +215,10 @@ static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_b
 
 static void undo(const struct stepd_context *c, struct placement *p)
 {
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (!p->plan.assignments[i].moved)
-            continue;
-        nuioa_bind_cpus(c->forked.pids[i], p->masks[i]);
-        nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
-    }
-    p->plan.moved = false;
-    p->plan.mapping.mapper = "keep";
-    p->plan.mapping.cost = p->plan.mapping.cost_start;
-    p->plan.why = NUIOA_REASON_BIND_FAILED;
-    nuioa_copy(p->plan.reason, sizeof(p->plan.reason), nuioa_reason_text(p->plan.why));
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->plan.assignments[i].moved)
+            nuioa_bind_cpus(c->forked.pids[i], p->masks[i]);
+    nuioa_plan_undo(&p->request, &p->plan);
 }
 
 int placement_bind(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)

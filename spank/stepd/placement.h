@@ -24,8 +24,9 @@ struct placement {
 /* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
  * node, hints, profile, gpus and forked of `context`, which must stay valid as long as
  * *placement. *placement need not be initialised, and must not be moved or copied afterwards.
- * `stay` says why no task may move, or is NUIOA_REASON_NONE; else tasks may have ended. Planning ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or
- * -errno with *err. The caller calls placement_free() in either case. */
+ * `stay` says why no task may move, or is NUIOA_REASON_NONE; if it says why, tasks may have ended.
+ * Planning ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or -errno
+ * with *err. The caller calls placement_free() in either case. */
 int placement_make(struct stepd_context *context, enum nuioa_reason stay, uint64_t cpu_until_us,
                    struct placement *placement, struct nuioa_error *err);
 

@@ -235,7 +235,7 @@ static bool check_instance(const struct instance *in)
     try_all(in, 0, slot_of, 0, &best);
     read_slots(s, slot_of);
     got = value_of(in, slot_of);
-    assert_true(s->plan.mapping.cost > got.cost - 1e-9 && s->plan.mapping.cost < got.cost + 1e-9);
+    assert_true(s->plan.after.j > got.cost - 1e-9 && s->plan.after.j < got.cost + 1e-9);
     assert_int_equal(s->plan.gpus_left, 0);
     if (s->plan.why == NUIOA_REASON_FOLLOW_COSTS) {
         assert_false(s->plan.moved);

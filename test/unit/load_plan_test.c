@@ -53,8 +53,8 @@ static void test_four_ranks_four_rails(void **state)
         plan_case_make(s);
         for (int nic = 0; nic < 4; nic++)
             assert_float_equal(load_of(s, nic), 5, 0);
-        assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
-        assert_float_equal(s->plan.load_after.cost, 0, 1e-9);
+        assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
+        assert_float_equal(s->plan.after.load.cost, 0, 1e-9);
         plan_case_free(s);
     }
 }
@@ -97,7 +97,7 @@ static void test_by_rate(void **state)
             if (load_of(s, 0) < fmin(heaviest(weights, 4), 2 * sum / 3) - most ||
                 load_of(s, 0) > 2 * sum / 3 + most)
                 fail_msg("case %u, seed %u: %g of %g", k, seed, load_of(s, 0), sum);
-            assert_true(s->plan.mapping.bound <= s->plan.mapping.cost * (1 + 1e-9));
+            assert_true(s->plan.bound <= s->plan.after.j * (1 + 1e-9));
             plan_case_free(s);
         }
 }
@@ -113,14 +113,14 @@ static void test_crowded_nic(void **state)
     plan_case_make(s);
     assert_float_equal(load_of(s, 0), 8, 0);
     assert_float_equal(load_of(s, 1), 8, 0);
-    assert_float_equal(s->plan.mapping.cost_start, 32, 1e-9);
-    assert_float_equal(s->plan.mapping.cost, 16, 1e-9);
-    assert_float_equal(s->plan.mapping.bound, 16, 1e-9);
-    assert_float_equal(s->plan.load_before.ratio, 2, 1e-9);
+    assert_float_equal(s->plan.before.j, 32, 1e-9);
+    assert_float_equal(s->plan.after.j, 16, 1e-9);
+    assert_float_equal(s->plan.bound, 16, 1e-9);
+    assert_float_equal(s->plan.before.load.ratio, 2, 1e-9);
     s->options.load_cost = 0;
     plan_case_make(s);
     assert_false(s->plan.moved);
-    assert_float_equal(s->plan.load_after.ratio, 2, 1e-9);
+    assert_float_equal(s->plan.after.load.ratio, 2, 1e-9);
     plan_case_free(s);
 }
 
@@ -146,7 +146,7 @@ static void test_farther_if_it_pays(void **state)
         for (unsigned i = 0; i < 3; i++)
             assert_int_equal(s->plan.assignments[i].level, 0);
         /* One NIC has two of three equal ranks at the least. */
-        assert_float_equal(s->plan.load_after.ratio, 4.0 / 3, 1e-9);
+        assert_float_equal(s->plan.after.load.ratio, 4.0 / 3, 1e-9);
         plan_case_free(s);
     }
 }
@@ -160,12 +160,12 @@ static void test_rates_and_ports(void **state)
     struct plan_case *s = node_of(2, 2, rates, (const unsigned[]){ 0, 1 }, 8, weights);
     plan_case_option(s, "nic", "a,b");
     plan_case_make(s);
-    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+    assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
     assert_float_equal(load_of(s, 0), 8, 0);
     s->node.nics[1].card = s->node.nics[0].card;
     plan_case_make(s);
     assert_false(s->plan.moved);
-    assert_float_equal(s->plan.load_after.ratio, 0, 0);
+    assert_float_equal(s->plan.after.load.ratio, 0, 0);
     plan_case_free(s);
 }
 
@@ -187,12 +187,12 @@ static void test_unlike_ports_and_nics(void **state)
     plan_case_option(s, "rails", "1");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0;2");
-    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+    assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
 
     s->node.nics[1].card = 1;
     plan_case_option(s, "rails", "3");
     plan_case_make(s);
-    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+    assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
     plan_case_free(s);
 }
 
@@ -227,7 +227,7 @@ static void check_cost(struct plan_case *s, unsigned tasks, const unsigned *cpus
         hwloc_bitmap_only(s->masks[i], cpus[i]);
     plan_case_weigh(s, weights);
     plan_case_make(s);
-    assert_float_equal(s->plan.mapping.cost, cost, 1e-9);
+    assert_float_equal(s->plan.after.j, cost, 1e-9);
     plan_case_free(s);
 }
 

@@ -88,20 +88,6 @@ static void test_weights_alone(void **state)
     plan_case_free(s);
 }
 
-/* Where binding failed, the costs are those of the CPUs that the rank has. */
-static void test_achieved(void **state)
-{
-    (void)state;
-    static const double weights[] = { 4, 1, 2, 1 };
-    struct plan_case *s = small(NULL, 0, weights);
-    for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, i, s->masks[i]), 0);
-    assert_float_equal(s->plan.after.nic, s->plan.before.nic, 1e-9);
-    assert_string_equal(why(s, 0), "where Slurm put it");
-    assert_string_equal(why(s, 3), "beside its NIC");
-    plan_case_free(s);
-}
-
 /* Three of many partners are kept: those with most traffic, and the lower of equal ones. */
 static void test_partners(void **state)
 {
@@ -156,8 +142,9 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),    cmocka_unit_test(test_weights_alone),
-        cmocka_unit_test(test_achieved), cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_weights_alone),
+        cmocka_unit_test(test_partners),
         cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests_name("account", tests, NULL, NULL);

@@ -105,23 +105,6 @@ static void test_memory(void **state)
     plan_case_free(s);
 }
 
-static void test_achieved(void **state)
-{
-    (void)state;
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, 2, 1);
-    plan_case_weigh_by(s, plan_case_descending);
-    plan_case_make(s);
-    hwloc_bitmap_t elsewhere = hwloc_bitmap_alloc();
-    hwloc_bitmap_only(elsewhere, 6); /* NUMA node 3, one link from the NIC */
-    assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, 1, elsewhere), 0);
-    assert_int_equal(s->plan.assignments[1].level, 1);
-    assert_int_equal(s->plan.order[0], 1); /* now nearer than local rank 0 */
-    hwloc_bitmap_free(elsewhere);
-    plan_case_free(s);
-}
-
 static void test_latency_uses_both_directions(void **state)
 {
     (void)state;
@@ -190,7 +173,6 @@ int main(void)
         cmocka_unit_test(test_nics_are_shared),
         cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
         cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_achieved),
         cmocka_unit_test(test_latency_uses_both_directions),
         cmocka_unit_test(test_processor_time),
         cmocka_unit_test(test_refuses_a_rank_without_cpus),

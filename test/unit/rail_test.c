@@ -48,13 +48,13 @@ static void test_heavy_ranks_use_all_rails(void **state)
     loads(s, load);
     for (unsigned n = 0; n < 4; n++)
         assert_float_equal(load[n], 1, 0);
-    assert_string_equal(s->plan.mapping.mapper, "rails");
+    assert_string_equal(s->plan.mapper, "rails");
     assert_non_null(strstr(s->plan.reason, "share the NICs"));
     /* One NIC had four times its share of the weight, which is 4. */
-    assert_float_equal(s->plan.mapping.cost_start, 4 + 12, 1e-9);
-    assert_float_equal(s->plan.mapping.cost, 4, 1e-9);
-    assert_float_equal(s->plan.load_before.ratio, 4, 1e-9);
-    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+    assert_float_equal(s->plan.before.j, 4 + 12, 1e-9);
+    assert_float_equal(s->plan.after.j, 4, 1e-9);
+    assert_float_equal(s->plan.before.load.ratio, 4, 1e-9);
+    assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
     /* three ranks leave, and three take their CPUs */
     unsigned moved = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -92,7 +92,7 @@ static void test_nobody_moves_for_nothing(void **state)
         struct plan_case *s = four_rails(8, all[k]);
         plan_case_make(s);
         assert_false(s->plan.moved);
-        assert_string_equal(s->plan.mapping.mapper, "keep");
+        assert_string_equal(s->plan.mapper, "keep");
         plan_case_free(s);
     }
 }
@@ -205,7 +205,7 @@ static void test_neighbours_go_along(void **state)
         for (uint32_t k = 0; k < s->request.pair_count; k++)
             assert_true(hwloc_bitmap_isequal(assignments[pairs[k].first].numas,
                                              assignments[pairs[k].second].numas));
-        assert_float_equal(s->plan.mapping.cost_start - s->plan.mapping.cost, 18, 1e-9);
+        assert_float_equal(s->plan.before.j - s->plan.after.j, 18, 1e-9);
         assert_float_equal(s->plan.before.neighbours, s->plan.after.neighbours, 1e-9);
         plan_case_free(s);
     }

@@ -358,8 +358,8 @@ static void test_digits(void **state)
     plan.assignments[0].weight = 483919214.8;
     plan.assignments[1].weight = 1.0 / 3;
     plan.assignments[2].weight = 12345.678;
-    plan.mapping.cost_start = 41931837404.525;
-    plan.mapping.cost = 1e-7 / 3;
+    plan.before.j = 41931837404.525;
+    plan.after.j = 1e-7 / 3;
     char *text = text_of(false);
     check_lines(text);
     assert_non_null(strstr(words_of(text, "n1 100 "), " 483919215 #"));

@@ -84,14 +84,14 @@ static void test_bound_is_of_exchanges(void **state)
     plan_case_weigh(s, weights + 10);
     char *text = report_of(s, false);
     try_all(s, mask_of, 0, &least);
-    assert_float_equal(s->plan.mapping.bound, least, 1e-9);
+    assert_float_equal(s->plan.bound, least, 1e-9);
     assert_non_null(strstr(text, "no exchange of Slurm's masks can be below"));
     assert_null(strstr(text, "no placement"));
     free(text);
     /* on the cores of the NIC's NUMA node and of its neighbours they are below that bound */
     for (unsigned i = 0; i < 6; i++)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
-    assert_true(far < s->plan.mapping.bound);
+    assert_true(far < s->plan.bound);
     says(s, true, "in the nearer of Slurm's masks", true);
     plan_case_free(s);
 }

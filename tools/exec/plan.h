@@ -30,8 +30,8 @@ struct exec_plan {
 };
 
 /* Makes the plan. `stay` is a reason, known to the caller only, why this process keeps its CPUs, or
- * NUIOA_REASON_NONE. Returns 0, or an exit status after a message on stderr. It may be called again. The caller
- * calls exec_plan_free in any case. */
+ * NUIOA_REASON_NONE. Returns 0, or an exit status after a message on stderr. It may be called
+ * again. The caller calls exec_plan_free in any case. */
 int exec_plan_make(struct exec_plan *exec, enum nuioa_reason stay);
 
 /* Returns true if this process has, or may have, GPUs, and the plan does not know which. */

@@ -1,43 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_costs.h"
+#include "plan/plan_explain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "plan/gpu_near.h"
-#include "plan/rail_load.h"
-#include "plan/slot.h"
-
-/* The locations of all ranks, with the CPUs that Slurm gave or with the planned ones. */
-struct rank_locations {
-    struct nuioa_location *locations; /* [task_count] */
-    double *nic_cost;                 /* [task_count] */
-};
-
-static void rank_locations_free(struct rank_locations *list)
-{
-    free(list->locations);
-    free(list->nic_cost);
-}
-
-static int rank_locations_find(struct rank_locations *list, const struct planner *p, bool before)
-{
-    uint32_t n = p->request->task_count;
-    list->locations = malloc(n * sizeof(*list->locations));
-    list->nic_cost = malloc(n * sizeof(*list->nic_cost));
-    if (!list->locations || !list->nic_cost)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        struct nuioa_assignment *assignment = &p->plan->assignments[i];
-        hwloc_const_bitmap_t cpus = before ? assignment->was : assignment->cpus;
-        uint32_t level = nuioa_nic_level(p, i, cpus);
-        list->locations[i] = nuioa_location_of(p->request->node, cpus);
-        list->nic_cost[i] = nuioa_nic_price(p, i, cpus);
-        if (before)
-            assignment->costs.level_before = level;
-    }
-    return 0;
-}
 
 static int heavier_first(const void *a, const void *b)
 {
@@ -90,19 +57,16 @@ static void add_partner(struct nuioa_rank_costs *costs, double *most, uint32_t o
 }
 
 static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, double bytes,
-                     double before, double after, double *most)
+                     double *most)
 {
     struct nuioa_rank_costs *costs = &plan->assignments[me].costs;
-    costs->before.neighbours += before / 2;
-    costs->after.neighbours += after / 2;
     costs->local += bytes;
     if (hwloc_bitmap_isequal(plan->assignments[me].numas, plan->assignments[other].numas))
         costs->beside += bytes;
     add_partner(costs, most, other, bytes);
 }
 
-static int add_pairs(const struct planner *p, const struct rank_locations *before,
-                     const struct rank_locations *after)
+static int add_pairs(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     double(*most)[NUIOA_PARTNERS_MAX] = calloc(r->task_count, sizeof(*most));
@@ -110,15 +74,10 @@ static int add_pairs(const struct planner *p, const struct rank_locations *befor
         return -ENOMEM;
     for (uint32_t k = 0; k < r->pair_count; k++) {
         const struct nuioa_pair *pair = &r->pairs[k];
-        uint32_t a = pair->first, b = pair->second;
-        double was = pair->bytes *
-                     nuioa_location_cost(r->node, &before->locations[a], &before->locations[b]);
-        double is =
-            pair->bytes * nuioa_location_cost(r->node, &after->locations[a], &after->locations[b]);
         if (pair->bytes <= 0)
             continue;
-        add_pair(p->plan, a, b, pair->bytes, was, is, most[a]);
-        add_pair(p->plan, b, a, pair->bytes, was, is, most[b]);
+        add_pair(p->plan, pair->first, pair->second, pair->bytes, most[pair->first]);
+        add_pair(p->plan, pair->second, pair->first, pair->bytes, most[pair->second]);
     }
     free(most);
     return 0;
@@ -162,47 +121,24 @@ static void count_gpus_left(const struct planner *p)
     }
 }
 
-static void add_up(struct nuioa_plan *plan)
-{
-    plan->before = plan->after = (struct nuioa_split){ 0, 0 };
-    for (uint32_t i = 0; i < plan->task_count; i++) {
-        const struct nuioa_rank_costs *costs = &plan->assignments[i].costs;
-        plan->before.nic += costs->before.nic;
-        plan->before.neighbours += costs->before.neighbours;
-        plan->after.nic += costs->after.nic;
-        plan->after.neighbours += costs->after.neighbours;
-    }
-}
-
-int nuioa_plan_costs(struct planner *p)
+int nuioa_plan_explain(struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
-    struct rank_locations before = { 0 }, after = { 0 };
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        plan->assignments[i].costs = (struct nuioa_rank_costs){ .gave_way = -1 };
-    int rc = rank_locations_find(&before, p, true);
-    if (rc == 0)
-        rc = rank_locations_find(&after, p, false);
-    for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
-        /* -Wanalyzer-use-of-uninitialized-value: all costs were found above.
-         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-        plan->assignments[i].costs.before.nic = plan->assignments[i].weight * before.nic_cost[i];
-        plan->assignments[i].costs.after.nic = plan->assignments[i].weight * after.nic_cost[i];
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        assignment->costs = (struct nuioa_rank_costs){
+            .before = assignment->costs.before,
+            .after = assignment->costs.after,
+            .level_before = nuioa_nic_level(p, i, assignment->was),
+            .gave_way = -1,
+        };
     }
-    if (rc == 0)
-        rc = add_pairs(p, &before, &after);
+    int rc = add_pairs(p);
     if (rc == 0)
         rc = count_heavier(plan);
     if (rc == 0)
         rc = find_successors(plan, p->rails.cpu_count);
     if (rc == 0)
-        rc = nuioa_rail_load_in(&p->rails, p->request, NULL, NULL, &plan->load_before);
-    if (rc == 0) {
         count_gpus_left(p);
-        add_up(plan);
-        plan->load_after = nuioa_rail_load(&p->rails, p->request, plan->assignments);
-    }
-    rank_locations_free(&before);
-    rank_locations_free(&after);
     return rc;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_decide.h"
+#include "plan/plan_choose.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plan/alone.h"
-#include "plan/rank_block_place.h"
 #include "plan/gpu_follow.h"
 #include "plan/gpu_near.h"
+#include "plan/plan_cost.h"
 #include "plan/rail_load.h"
+#include "plan/rank_block_place.h"
+#include "mapping/mapping.h"
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
 #include "plan/slot_share.h"
@@ -77,22 +77,11 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
-/* Returns true if a rank has other CPUs than Slurm gave it. */
-static bool has_moved(const struct planner *p)
-{
-    for (uint32_t i = 0; i < p->request->task_count; i++)
-        if (!hwloc_bitmap_isequal(p->plan->assignments[i].cpus, p->request->tasks[i].cpus))
-            return true;
-    return false;
-}
-
-/* Maps the tasks to the slots by weights and pairs, and leaves cost_start of the plan's mapping as
- * it is. They start in the slots that they have. */
-static int map_weights(struct planner *p, const struct nuioa_slots *slots)
+/* Maps the tasks to the slots by weights and pairs, from the slots that they have. */
+static int map_weights(struct planner *p, const struct nuioa_slots *slots,
+                       struct nuioa_mapping *mapping)
 {
     const struct nuioa_request *r = p->request;
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    const double cost_start = mapping->cost_start;
     double *weight = malloc(r->task_count * sizeof(*weight));
     uint32_t *start = malloc(r->task_count * sizeof(*start));
     uint32_t *kind = malloc(r->task_count * sizeof(*kind));
@@ -107,12 +96,11 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
         struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
         problem.load = load.card_count && load.price > 0 ? &load : NULL;
         rc = nuioa_map(&problem, p->slot_of, mapping);
+        p->plan->evaluations = mapping->evaluations;
+        p->plan->bound = mapping->bound;
     }
     if (rc == 0)
         rc = nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
-    mapping->cost_start = cost_start;
-    if (rc == 0)
-        rc = nuioa_planner_cost(p, slots, p->slot_of, &mapping->cost);
     nuioa_rail_load_free(&load);
     free(weight);
     free(start);
@@ -149,19 +137,15 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
     return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
 }
 
-/* Sets the reason of ranks that have been mapped by weights and pairs. */
-static void say_by_weight(struct planner *p, const struct nuioa_slots *own,
-                          enum nuioa_reason refused)
+/* Returns the reason of ranks that hints have moved. */
+static enum nuioa_reason why_by_weight(const struct nuioa_request *r,
+                                       const struct nuioa_mapping *mapping)
 {
-    const struct nuioa_mapping *mapping = &p->plan->mapping;
-    if (!strcmp(mapping->mapper, "keep"))
-        nuioa_planner_say(p, why_no_better(p, own, refused));
-    else if (p->request->pair_count)
-        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
-    else if (!strcmp(mapping->mapper, "rails"))
-        nuioa_planner_say(p, NUIOA_REASON_RAILS);
-    else
-        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
+    if (r->pair_count)
+        return mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC;
+    if (mapping->by_load)
+        return NUIOA_REASON_RAILS;
+    return mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER;
 }
 
 /* Gives ranks without weight their own mask again if nobody has it: they gain nothing elsewhere. */
@@ -190,28 +174,26 @@ static int return_idle(struct planner *p, const struct nuioa_slots *slots)
 /* With hints: ranks exchange Slurm's masks, `own`, and may go to spare cores. */
 static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 {
-    struct nuioa_mapping *mapping = &p->plan->mapping;
     const enum nuioa_reason refused = nuioa_spare_refused(p);
+    struct nuioa_mapping mapping;
     struct nuioa_slots slots;
     int rc =
         nuioa_slots_spare(&slots, p, own, refused == NUIOA_REASON_NONE ? p->allowed_cpus : NULL);
     if (rc == 0)
-        rc = map_weights(p, &slots);
+        rc = map_weights(p, &slots, &mapping);
     if (rc == 0 && slots.count > own->count)
         rc = return_idle(p, &slots);
     /* Ranks with GPUs may leave each other their NICs, which the bound does not know. It is one of
      * Slurm's masks only. */
     bool other = (p->request->sees_gpu && p->rails.count > 1) || slots.count > own->count;
     p->plan->bound_known = rc == 0 && exchangeable(&slots) && !other;
-    /* The mappers only estimate which NICs the ranks will have. */
-    if (rc == 0 && nuioa_costs_more(mapping)) {
-        mapping->cost = mapping->cost_start;
-        mapping->mapper = "keep";
-    }
-    if (rc == 0 && strcmp(mapping->mapper, "keep"))
+    if (rc == 0)
         rc = set_cpus(p, &slots);
     if (rc == 0)
-        say_by_weight(p, own, refused);
+        rc = nuioa_plan_judge(p, mapping.mapper);
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(p->request, &mapping)
+                                                : why_no_better(p, own, refused));
     nuioa_slots_free(&slots);
     return rc;
 }
@@ -229,6 +211,7 @@ static int place_packed(struct planner *p)
                                    "--overlap): keep");
         return -ENOSPC;
     }
+    struct nuioa_mapping mapping;
     struct nuioa_slots slots;
     uint32_t cpus =
         r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
@@ -238,20 +221,15 @@ static int place_packed(struct planner *p)
     for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
         slots.kind[i] = 0; /* each slot is large enough for every rank */
     if (rc == 0)
-        rc = map_weights(p, &slots);
-    if (rc == 0) {
-        p->plan->bound_known = false; /* the bound would hold for these slots only */
-        if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
-            rc = set_cpus(p, &slots);
-            bool moved = has_moved(p);
-            nuioa_planner_say(p, moved ? NUIOA_REASON_PACK : NUIOA_REASON_PACK_NEAREST);
-            p->plan->mapping.mapper = moved ? "hopsort" : "keep";
-        } else {
-            p->plan->mapping.cost = p->plan->mapping.cost_start;
-            p->plan->mapping.mapper = "keep";
-            nuioa_planner_say(p, NUIOA_REASON_PACK_COSTS);
-        }
-    }
+        rc = map_weights(p, &slots, &mapping);
+    if (rc == 0)
+        rc = set_cpus(p, &slots);
+    if (rc == 0)
+        rc = nuioa_plan_judge(p, mapping.kept ? "hopsort" : mapping.mapper);
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_STANDS         ? NUIOA_REASON_PACK
+                             : rc == NUIOA_NOBODY_MOVES ? NUIOA_REASON_PACK_NEAREST
+                                                        : NUIOA_REASON_PACK_COSTS);
     if (rc == -ENOSPC)
         nuioa_warn(&p->plan->warnings,
                    "cores=pack: the ranks do not fit into the step's cores: keep");
@@ -263,27 +241,19 @@ static int place_packed(struct planner *p)
  * `why` is the reason then. */
 static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
 {
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    double slurm = mapping->cost_start;
+    struct nuioa_mapping mapping;
     int rc = nuioa_gpu_follow(p, slots);
     if (rc == 0)
-        rc = map_weights(p, slots);
-    mapping->cost_start = slurm;
-    if (rc < 0)
-        return rc;
-    if (mapping->cost > slurm * (1 + 1e-12)) {
-        mapping->cost = slurm;
-        mapping->mapper = "keep";
-        nuioa_planner_say(p, NUIOA_REASON_FOLLOW_COSTS);
-        return 0;
-    }
-    bool moved = why != NUIOA_REASON_FOLLOW;
-    for (uint32_t i = 0; i < p->request->task_count; i++)
-        moved |= p->slot_of[i] != i;
-    if (moved && !strcmp(mapping->mapper, "keep"))
-        mapping->mapper = "follow";
-    nuioa_planner_say(p, moved ? why : NUIOA_REASON_FOLLOW_NEAREST);
-    return set_cpus(p, slots);
+        rc = map_weights(p, slots, &mapping);
+    if (rc == 0)
+        rc = set_cpus(p, slots);
+    if (rc == 0)
+        rc = nuioa_plan_judge(p, mapping.kept ? "follow" : mapping.mapper);
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_STANDS         ? why
+                             : rc == NUIOA_NOBODY_MOVES ? NUIOA_REASON_FOLLOW_NEAREST
+                                                        : NUIOA_REASON_FOLLOW_COSTS);
+    return rc;
 }
 
 /* The only rank of the node follows its GPUs into the CPUs of the step. */
@@ -306,22 +276,18 @@ static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
 static int map_shared(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    int rc = r->hinted ? map_weights(p, slots) : 0;
-    if (rc < 0)
-        return rc;
-    if (nuioa_costs_more(mapping)) {
-        mapping->cost = mapping->cost_start;
-        mapping->mapper = "keep";
-        nuioa_planner_say(p, NUIOA_REASON_SHARE_COSTS);
-        return 0;
-    }
-    if (!strcmp(mapping->mapper, "keep"))
-        mapping->mapper = "hopsort";
-    nuioa_planner_say(p, r->pair_count ? NUIOA_REASON_SHARE_TRAFFIC
-                         : r->hinted   ? NUIOA_REASON_SHARE_HEAVIER
-                                       : NUIOA_REASON_SHARE);
-    return set_cpus(p, slots);
+    struct nuioa_mapping mapping = { .kept = true };
+    int rc = r->hinted ? map_weights(p, slots, &mapping) : 0;
+    if (rc == 0)
+        rc = set_cpus(p, slots);
+    if (rc == 0)
+        rc = nuioa_plan_judge(p, mapping.kept ? "hopsort" : mapping.mapper);
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_COSTS_MORE ? NUIOA_REASON_SHARE_COSTS
+                             : r->pair_count        ? NUIOA_REASON_SHARE_TRAFFIC
+                             : r->hinted            ? NUIOA_REASON_SHARE_HEAVIER
+                                                    : NUIOA_REASON_SHARE);
+    return rc;
 }
 
 /* Returns true if every slot has as many CPUs as the user asked for each rank. */
@@ -392,35 +358,28 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
     return r->hinted ? place_by_weight(p, own) : nuioa_rank_block_place(p, own);
 }
 
-int nuioa_plan_decide(struct planner *p)
+int nuioa_plan_choose(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     enum nuioa_reason stay = must_stay(r);
     struct nuioa_slots own = { 0 };
-    int rc = nuioa_slots_keep(&own, r);
+    int rc = nuioa_plan_cost(p);
+    if (stay == NUIOA_REASON_NONE && !p->follows)
+        stay = missing_basis(p);
+    if (rc == 0 && stay != NUIOA_REASON_NONE)
+        nuioa_planner_say(p, stay);
+    if (rc < 0 || stay != NUIOA_REASON_NONE)
+        return rc;
+    rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
         rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
     for (uint32_t i = 0; rc == 0 && p->follows && i < r->task_count; i++)
         own.nic_cost[i] = nuioa_nic_price(p, i, own.cpus[i]);
-    p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
-    if (rc == 0)
-        rc = nuioa_planner_cost(p, &own, NULL, &p->plan->mapping.cost_start);
-    if (rc < 0)
-        goto out;
-    p->plan->mapping.cost = p->plan->mapping.cost_start;
-    if (stay == NUIOA_REASON_NONE && !p->follows)
-        stay = missing_basis(p);
-    if (stay != NUIOA_REASON_NONE) {
-        nuioa_planner_say(p, stay);
-        goto out;
-    }
-    if (r->options->cores == NUIOA_CORES_PACK) {
+    bool packs = r->options->cores == NUIOA_CORES_PACK;
+    if (rc == 0 && packs)
         rc = place_packed(p);
-        if (rc != -ENOSPC)
-            goto out;
-    }
-    rc = place_in_own_slots(p, &own);
-out:
+    if (packs ? rc == -ENOSPC : rc == 0)
+        rc = place_in_own_slots(p, &own);
     nuioa_slots_free(&own);
-    return rc;
+    return rc < 0 ? rc : 0;
 }

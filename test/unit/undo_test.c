@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A plan that the kernel has refused is what the mode export would have made: CPUs, memory,
+ * variables and report, byte for byte; only the reason is another one. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "output/environment.h"
+#include "output/foreign.h"
+#include "output/report.h"
+#include "plan/bind.h"
+#include "plan/plan_make.h"
+#include "plan_case.h"
+
+/* The texts of one rank: its variables, those of other programs, and of its threads. */
+struct texts {
+    char own[8192], foreign[8192], threads[8192];
+    struct nuioa_mempolicy memory;
+};
+
+static struct texts *texts_of(const struct plan_case *s, uint32_t local)
+{
+    struct texts *t = calloc(1, sizeof(*t));
+    const struct nuioa_plan *plan = &s->plan;
+    assert_true(t && nuioa_environment(plan, &s->node, &s->options, local, t->own, 8192) > 0);
+    assert_true(nuioa_environment_foreign(plan, &s->node, &s->options, local, t->foreign, 8192) >
+                0);
+    assert_true(nuioa_environment_threads(plan, local, 2, t->threads, 8192) > 0);
+    assert_int_equal(nuioa_mempolicy_of(&plan->assignments[local], &t->memory), 0);
+    return t;
+}
+
+static char *report_of(struct plan_case *s)
+{
+    nuioa_copy(s->plan.reason, sizeof(s->plan.reason), "the same");
+    char *text = nuioa_report_text(&s->plan, &s->node, &s->options, true);
+    assert_non_null(text);
+    return text;
+}
+
+/* Undoes the plan of a case, in which ranks move, and compares it with that of export. */
+static void check(struct plan_case *s)
+{
+    struct texts *undone[PLAN_CASE_TASKS_MAX];
+    const uint32_t n = s->request.task_count;
+    plan_case_make(s);
+    assert_true(s->plan.moved);
+    assert_int_equal(nuioa_plan_undo(&s->request, &s->plan), 0);
+    assert_string_equal(s->plan.reason, nuioa_reason_text(NUIOA_REASON_BIND_FAILED));
+    assert_false(s->plan.moved);
+    assert_string_equal(s->plan.mapper, "keep");
+    char *report = report_of(s);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(hwloc_bitmap_isequal(s->plan.assignments[i].cpus, s->masks[i]));
+        undone[i] = texts_of(s, i);
+    }
+    nuioa_plan_free(&s->plan);
+    s->options.mode = NUIOA_EXPORT;
+    plan_case_make(s);
+    char *other = report_of(s);
+    assert_string_equal(report, other);
+    for (uint32_t i = 0; i < n; i++) {
+        struct texts *exported = texts_of(s, i);
+        assert_memory_equal(undone[i], exported, sizeof(*exported));
+        free(undone[i]);
+        free(exported);
+    }
+    free(report);
+    free(other);
+    plan_case_free(s);
+}
+
+static struct plan_case *begin(unsigned tasks, unsigned cpus_per_task)
+{
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, tasks, cpus_per_task);
+    s->options.asked = true;
+    plan_case_option(s, "export", "env,ucx,ofi,nccl,psm,mpich,nvshmem");
+    return s;
+}
+
+static void test_hints(void **state)
+{
+    (void)state;
+    struct plan_case *s = begin(16, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    check(s);
+}
+
+static void test_no_hints(void **state)
+{
+    (void)state;
+    check(begin(2, 1));
+}
+
+/* What only a placement does is not left: a memory policy, threads that are bound. */
+static void test_memory_and_threads(void **state)
+{
+    (void)state;
+    static const char *const mem[] = { "local", "nic", "interleave" };
+    for (unsigned i = 0; i < 3; i++) {
+        struct plan_case *s = begin(4, 2);
+        plan_case_option(s, "mem", mem[i]);
+        plan_case_option(s, "threads", "on");
+        plan_case_weigh_by(s, plan_case_descending);
+        check(s);
+    }
+}
+
+static void test_divided(void **state)
+{
+    (void)state;
+    struct plan_case *s = begin(4, 1);
+    for (unsigned i = 0; i < 4; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    check(s);
+}
+
+static void test_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = begin(4, 1);
+    machine_gpu(&s->node, 7);
+    machine_gpu(&s->node, 6);
+    s->request.sees_gpu = true;
+    plan_case_gpus(s, "0;0;1;1");
+    check(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hints),   cmocka_unit_test(test_no_hints),
+        cmocka_unit_test(test_divided), cmocka_unit_test(test_memory_and_threads),
+        cmocka_unit_test(test_gpus),
+    };
+    return cmocka_run_group_tests_name("undo", tests, NULL, NULL);
+}
