@@ -75,7 +75,7 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
         nuioa_block_put(&b, "NUIOA_NEAR=%u", plan->near);
     }
     put_nics(&b, assignment, node);
-    if (nuioa_gpu_nics_text(plan, node, assignment->seen, assignment->seen_count, text,
+    if (nuioa_gpu_nics_text(&plan->usable, node, assignment->seen, assignment->seen_count, text,
                             sizeof(text)))
         nuioa_block_put(&b, "NUIOA_GPU_NICS=%s", text);
     if (plan->hinted)

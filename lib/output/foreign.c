@@ -169,7 +169,7 @@ static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
 static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
                      const struct nuioa_node *node)
 {
-    const struct choice all = { plan->nics, plan->nic_count };
+    const struct choice all = { plan->usable.nics, plan->usable.count };
     char list[NUIOA_BLOCK_ENTRY_MAX];
     if (list_names(node, &all, true, LABEL, list, sizeof(list)))
         nuioa_block_put(b, "NCCL_IB_HCA==%s", list);
@@ -194,19 +194,19 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     const struct choice own = { assignment->nics, assignment->nic_count },
-                        all = { plan->nics, plan->nic_count };
-    bool guessed = plan->guessed || (plan->doubted && !assignment->gpu_count);
+                        all = { plan->usable.nics, plan->usable.count };
+    bool guessed = plan->usable.guessed || (plan->usable.doubted && !assignment->gpu_count);
     unsigned wanted = options->export_set;
     struct nuioa_block b;
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
     if (wanted & NUIOA_EXPORT_UCX && own.count && !guessed)
-        put_ucx(&b, node, plan->connected ? &own : &all, own.count);
-    if (plan->connected && own.count && !guessed)
+        put_ucx(&b, node, plan->usable.connected ? &own : &all, own.count);
+    if (plan->usable.connected && own.count && !guessed)
         put_own(&b, node, assignment, wanted);
     if (wanted & NUIOA_EXPORT_MPICH && own.count)
         put_mpich(&b, plan, &node->nics[own.nics[0]]);
-    if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto") != 0 && !plan->guessed)
+    if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto") != 0 && !plan->usable.guessed)
         put_nccl(&b, plan, node);
     return nuioa_block_end(&b);
 }

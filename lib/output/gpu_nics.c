@@ -32,33 +32,33 @@ static bool is_near(const struct nuioa_node *node, uint32_t gpu, uint32_t nic,
     return hwloc_bitmap_intersects(node->gpus[gpu].numas, node->nics[nic].numas);
 }
 
-/* Sets near[plan->nic_count] for the GPU. Returns how many are near. */
-static uint32_t find_near(const struct nuioa_plan *plan, const struct nuioa_node *node,
+/* Sets near[usable->count] for the GPU. Returns how many are near. */
+static uint32_t find_near(const struct nuioa_usable *usable, const struct nuioa_node *node,
                           uint32_t gpu, bool *near)
 {
     enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < plan->nic_count; i++) {
-        enum nuioa_path path = nuioa_path_at(node, gpu, plan->nics[i]);
+    for (uint32_t i = 0; i < usable->count; i++) {
+        enum nuioa_path path = nuioa_path_at(node, gpu, usable->nics[i]);
         shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
     }
-    for (uint32_t i = 0; i < plan->nic_count; i++) {
-        near[i] = is_near(node, gpu, plan->nics[i], shortest);
+    for (uint32_t i = 0; i < usable->count; i++) {
+        near[i] = is_near(node, gpu, usable->nics[i], shortest);
         count += near[i];
     }
     return count;
 }
 
 /* Returns how many GPUs before this one have the same nearest NICs. `other` is room for
- * near[plan->nic_count]. */
-static uint32_t place_among_equals(const struct nuioa_plan *plan, const struct nuioa_node *node,
+ * near[usable->count]. */
+static uint32_t place_among_equals(const struct nuioa_usable *usable, const struct nuioa_node *node,
                                    uint32_t gpu, const bool *near, bool *other)
 {
     uint32_t place = 0;
     for (uint32_t g = 0; g < gpu; g++) {
         bool same = true;
-        find_near(plan, node, g, other);
-        for (uint32_t i = 0; i < plan->nic_count; i++)
+        find_near(usable, node, g, other);
+        for (uint32_t i = 0; i < usable->count; i++)
             same = same && near[i] == other[i];
         place += same;
     }
@@ -66,31 +66,31 @@ static uint32_t place_among_equals(const struct nuioa_plan *plan, const struct n
 }
 
 /* Appends the near NICs, the one that comes `first` among them first. */
-static void append_nics(struct growing *g, const struct nuioa_plan *plan,
+static void append_nics(struct growing *g, const struct nuioa_usable *usable,
                         const struct nuioa_node *node, const bool *near, uint32_t count,
                         uint32_t first)
 {
     char label[48];
     for (uint32_t round = 0; round < 2; round++)
-        for (uint32_t i = 0, k = 0; i < plan->nic_count; i++)
+        for (uint32_t i = 0, k = 0; i < usable->count; i++)
             if (near[i] && (k++ >= first % count) == !round)
                 append(g, "%s%s", g->text[g->used - 1] == '=' ? "" : "+",
-                       nuioa_nic_label(&node->nics[plan->nics[i]], label, sizeof(label)));
+                       nuioa_nic_label(&node->nics[usable->nics[i]], label, sizeof(label)));
 }
 
-const char *nuioa_gpu_nics_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
+const char *nuioa_gpu_nics_text(const struct nuioa_usable *usable, const struct nuioa_node *node,
                                 const uint32_t *gpus, uint32_t count, char *text, size_t size)
 {
     struct growing g = { .text = text, .size = size };
-    bool *near = calloc(2 * (size_t)plan->nic_count + 1, sizeof(*near));
+    bool *near = calloc(2 * (size_t)usable->count + 1, sizeof(*near));
     for (uint32_t i = 0; near && !g.lost && i < count; i++) {
-        uint32_t found = find_near(plan, node, gpus[i], near);
+        uint32_t found = find_near(usable, node, gpus[i], near);
         if (!found)
             continue;
         append(&g, "%s%s=", g.used ? ";" : "", node->gpus[gpus[i]].pci);
         if (!g.lost)
-            append_nics(&g, plan, node, near, found,
-                        place_among_equals(plan, node, gpus[i], near, near + plan->nic_count));
+            append_nics(&g, usable, node, near, found,
+                        place_among_equals(usable, node, gpus[i], near, near + usable->count));
     }
     free(near);
     return g.used && !g.lost ? text : NULL;

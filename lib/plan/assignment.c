@@ -121,6 +121,17 @@ void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
     assignment->place_count = 0;
 }
 
+void nuioa_assignments_free(struct nuioa_assignment *list, uint32_t count)
+{
+    for (uint32_t i = 0; list && i < count; i++) {
+        free(list[i].nics);
+        free(list[i].gpus);
+        free(list[i].seen);
+        free(list[i].near);
+    }
+    free(list);
+}
+
 int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
                               uint32_t count, bool known)
 {

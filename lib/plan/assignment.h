@@ -26,6 +26,17 @@ enum nuioa_memory {
     NUIOA_MEMORY_KEPT
 };
 
+/* The NICs that the ranks of a node may use. */
+struct nuioa_usable {
+    uint32_t count;
+    uint32_t *nics; /* [count]: indexes into node->nics, in PCI order */
+    bool connected; /* each of them surely reaches the others' network, or the user says so; not if
+                       they are guessed */
+    bool guessed;   /* a guess of what NICs are for (topology/nic_guess.h) has chosen them, or among
+                       those that are nearest to a GPU */
+    bool doubted;   /* some are doubted: that decides among equals for ranks without GPUs */
+};
+
 /* The level where nobody knows it. */
 #define NUIOA_NO_LEVEL UINT32_MAX
 
@@ -110,6 +121,9 @@ bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_ass
  * all GPUs of the rank. Returns 0 or -ENOMEM. */
 int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
                               uint32_t count, bool known);
+
+/* Frees list[count], and the NICs and GPUs of each, not its bitmaps and places. NULL is allowed. */
+void nuioa_assignments_free(struct nuioa_assignment *list, uint32_t count);
 
 /* Sets the path of an assignment from its NICs and its GPUs. */
 void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node);

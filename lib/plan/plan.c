@@ -40,15 +40,11 @@ void nuioa_plan_free(struct nuioa_plan *plan)
         hwloc_bitmap_free(assignment->was);
         hwloc_bitmap_free(assignment->numas);
         hwloc_bitmap_free(assignment->memory_numas);
-        free(assignment->nics);
-        free(assignment->gpus);
-        free(assignment->seen);
-        free(assignment->near);
         nuioa_assignment_drop_places(assignment);
     }
-    free(plan->assignments);
+    nuioa_assignments_free(plan->assignments, plan->task_count);
     free(plan->order);
     free(plan->rail_leaders);
-    free(plan->nics);
+    free(plan->usable.nics);
     *plan = (struct nuioa_plan){ 0 };
 }

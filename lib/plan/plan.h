@@ -45,13 +45,7 @@ struct nuioa_plan {
     uint32_t order_count;                 /* 0 if leader=off, else task_count */
     uint32_t *order; /* [order_count]: local ranks, the best leader first; order[0] leads */
     uint32_t near;   /* the first `near` ranks of `order` share the best level */
-    uint32_t nic_count;
-    uint32_t *nics; /* [nic_count]: indexes into node->nics: those that ranks may use, PCI order */
-    bool connected; /* each of them surely reaches the others' network, or the user says so; not
-                       if they are guessed */
-    bool guessed;   /* a guess of what NICs are for (topology/nic_guess.h) has chosen them, or
-                       among those that are nearest to a GPU */
-    bool doubted;   /* some are doubted: that decides among equals for ranks without GPUs */
+    struct nuioa_usable usable;
     uint32_t rail_leader_count;
     uint32_t *rail_leaders; /* [rail_leader_count]: local ranks that lead the NICs in use */
     struct nuioa_plan_cost before, after; /* with the CPUs that Slurm gave; with the planned ones */

@@ -10,8 +10,6 @@
 #include "plan/plan_derive.h"
 #include "plan/plan_explain.h"
 #include "plan/planner.h"
-#include "topology/nic_guess.h"
-#include "topology/nic_subnet.h"
 #include "util/clock.h"
 
 static void add_notes(struct nuioa_plan *plan)
@@ -21,26 +19,6 @@ static void add_notes(struct nuioa_plan *plan)
         snprintf(plan->reason + used, sizeof(plan->reason) - used,
                  "; %u may be farther from their GPUs, which the cost does not count",
                  plan->gpus_left);
-}
-
-/* Says in the plan which NICs ranks may use. */
-static int list_nics(const struct planner *p)
-{
-    struct nuioa_plan *plan = p->plan;
-    plan->nics = malloc((p->rails.count + 1) * sizeof(*plan->nics));
-    if (!plan->nics)
-        return -ENOMEM;
-    plan->nic_count = p->rails.count;
-    /* -Wanalyzer-malloc-leak: nuioa_plan_free frees them. */
-    if (p->rails.count)
-        memcpy(plan->nics, p->rails.nic, p->rails.count * sizeof(*plan->nics));
-    plan->guessed = p->rails.guessed;
-    for (uint32_t i = 0; i < plan->nic_count; i++)
-        plan->doubted |= nuioa_nic_is_doubted(&p->request->node->nics[plan->nics[i]]);
-    plan->connected =
-        !plan->guessed && (p->request->options->rails_connected ||
-                           nuioa_nics_are_connected(p->request->node, plan->nics, plan->nic_count));
-    return 0;
 }
 
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
@@ -58,7 +36,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = nuioa_planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc = list_nics(&planner);
+        rc = nuioa_usable_find(&plan->usable, &planner.rails, request->node, request->options);
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/nic_guess.h"
+#include "topology/nic_subnet.h"
+
 /* Removes from `taken` the NICs that are not on the best fabric. `before` has as much room. */
 static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken,
                    bool *before, struct nuioa_warnings *warnings)
@@ -154,6 +157,23 @@ out:
     if (rc < 0)
         nuioa_rails_free(rails);
     return rc;
+}
+
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
+                      const struct nuioa_node *node, const struct nuioa_options *options)
+{
+    *usable = (struct nuioa_usable){ .guessed = rails->guessed };
+    usable->nics = malloc((rails->count + 1) * sizeof(*usable->nics));
+    if (!usable->nics)
+        return -ENOMEM;
+    for (; usable->count < rails->count; usable->count++) {
+        usable->nics[usable->count] = rails->nic[usable->count];
+        usable->doubted |= nuioa_nic_is_doubted(&node->nics[rails->nic[usable->count]]);
+    }
+    usable->connected =
+        !usable->guessed &&
+        (options->rails_connected || nuioa_nics_are_connected(node, usable->nics, usable->count));
+    return 0;
 }
 
 void nuioa_rails_free(struct nuioa_rails *rails)

@@ -30,6 +30,11 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err);
 
+/* Sets *usable to these NICs, and what is known of them. It is overwritten. The caller frees
+ * usable->nics. Returns 0 or -ENOMEM. */
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
+                      const struct nuioa_node *node, const struct nuioa_options *options);
+
 /* Frees what *rails owns and makes it empty, which it may be already. */
 void nuioa_rails_free(struct nuioa_rails *rails);
 

@@ -454,3 +454,26 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     nuioa_arena_free(&c.arena);
     return rc;
 }
+
+struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
+                                                const struct nuioa_request *request,
+                                                const hwloc_const_bitmap_t *cpus)
+{
+    struct nuioa_assignment *list = calloc((size_t)request->task_count + 1, sizeof(*list));
+    int rc = list ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++) {
+        list[i].weight = request->tasks[i].weight;
+        list[i].cpus = hwloc_bitmap_dup(cpus ? cpus[i] : request->tasks[i].cpus);
+        rc = list[i].cpus ? 0 : -ENOMEM;
+    }
+    if (rc == 0)
+        rc = nuioa_rails_assign(rails, request, list);
+    for (uint32_t i = 0; list && i < request->task_count; i++) {
+        hwloc_bitmap_free(list[i].cpus);
+        list[i].cpus = NULL;
+    }
+    if (rc == 0)
+        return list;
+    nuioa_assignments_free(list, request->task_count);
+    return NULL;
+}

@@ -88,40 +88,6 @@ static struct nuioa_load_term load_of(const struct cards *cards,
     return (struct nuioa_load_term){ most / sum, request->options->load_cost * (most - sum) };
 }
 
-static void free_assigned(struct nuioa_assignment *list, uint32_t count)
-{
-    for (uint32_t i = 0; list && i < count; i++) {
-        free(list[i].nics);
-        free(list[i].gpus);
-        free(list[i].seen);
-        free(list[i].near);
-    }
-    free(list);
-}
-
-/* Gives the ranks of scratch assignments, on cpus[task_count] or where Slurm put them (NULL), their
- * NICs. Returns the assignments; NULL if there is no memory. */
-static struct nuioa_assignment *assign_on(const struct nuioa_rails *rails,
-                                          const struct nuioa_request *request,
-                                          const hwloc_const_bitmap_t *cpus)
-{
-    struct nuioa_assignment *list = calloc(request->task_count, sizeof(*list));
-    int rc = list ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++) {
-        list[i].weight = request->tasks[i].weight;
-        list[i].cpus = hwloc_bitmap_dup(cpus ? cpus[i] : request->tasks[i].cpus);
-        rc = list[i].cpus ? 0 : -ENOMEM;
-    }
-    if (rc == 0)
-        rc = nuioa_rails_assign(rails, request, list);
-    for (uint32_t i = 0; list && i < request->task_count; i++)
-        hwloc_bitmap_free(list[i].cpus);
-    if (rc >= 0)
-        return list;
-    free_assigned(list, request->task_count);
-    return NULL;
-}
-
 int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        const hwloc_const_bitmap_t *cpus, struct nuioa_load_term *term)
 {
@@ -129,11 +95,11 @@ int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_reque
     *term = (struct nuioa_load_term){ 0, 0 };
     if (!cards.count)
         return 0;
-    struct nuioa_assignment *list = assign_on(rails, request, cpus);
+    struct nuioa_assignment *list = nuioa_rails_assign_all(rails, request, cpus);
     if (!list)
         return -ENOMEM;
     *term = load_of(&cards, request, list);
-    free_assigned(list, request->task_count);
+    nuioa_assignments_free(list, request->task_count);
     return 0;
 }
 
@@ -194,13 +160,13 @@ static int find_weights(const struct cards *cards, const struct nuioa_rails *rai
         weight[i] = request->tasks[i].weight;
         if (!request->tasks[i].gpu_count)
             continue;
-        if (!list && !(list = assign_on(rails, request, NULL)))
+        if (!list && !(list = nuioa_rails_assign_all(rails, request, NULL)))
             return -ENOMEM;
         weight[i] = 0;
         add_rank(cards, request->node, &list[i], fixed);
     }
     if (list)
-        free_assigned(list, request->task_count);
+        nuioa_assignments_free(list, request->task_count);
     return 0;
 }
 

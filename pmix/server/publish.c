@@ -302,8 +302,8 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
     if (nuioa_gpus_text(assignment, p->node, text, sizeof(text)) &&
         !record_add_text(record, "nuioa.gpus", strdup(text)))
         return false;
-    if (nuioa_gpu_nics_text(p->plan, p->node, assignment->seen, assignment->seen_count, text,
-                            sizeof(text)) &&
+    if (nuioa_gpu_nics_text(&p->plan->usable, p->node, assignment->seen, assignment->seen_count,
+                            text, sizeof(text)) &&
         !record_add_text(record, "nuioa.gpu_nics", strdup(text)))
         return false;
     if (hwloc_bitmap_list_asprintf(&cpus, assignment->cpus) < 0)

@@ -12,7 +12,7 @@
 
 /* In slurmstepd, before the tasks may read it: writes the table, if the GPUs of a task are open.
  * It holds the NICs that each GPU would get if each had a rank of its own. `request` is that of the
- * step's plan. If memory or processor time is short, there is no table. */
+ * step's plan. If memory is short, there is no table. */
 void gpu_table_write(struct stepd_context *context, const struct nuioa_request *request);
 
 #endif

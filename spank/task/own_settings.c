@@ -71,7 +71,7 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
                           const struct task_gpu_set *gpus, char *text, spank_t spank)
 {
     struct nuioa_assignment own = { 0 };
-    struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .connected = true };
+    struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .usable.connected = true };
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
     if (!gpu_nics_look_up(c, gpus, cpus, &own))
         return false;

@@ -89,7 +89,7 @@ static void test_connected(void **state)
     plan_case_on(s, 4, 4);
     plan_case_option(s, "export", "ucx,ofi");
     plan_case_make(s);
-    assert_true(s->plan.connected);
+    assert_true(s->plan.usable.connected);
     give_nics(s, 1, 1);
     assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
     assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
@@ -101,20 +101,20 @@ static void test_connected(void **state)
     for (unsigned i = 0; i < 2; i++)
         s->node.nics[i].fabric[0] = '\0'; /* the subnet is unknown */
     plan_case_make(s);
-    assert_false(s->plan.connected);
+    assert_false(s->plan.usable.connected);
     for (unsigned i = 0; i < 4; i++) {
         assert_string_equal(foreign(s, i, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:1");
         assert_null(foreign(s, i, "FI_VERBS_DEVICE_NAME"));
     }
     plan_case_option(s, "rails", "connected");
     plan_case_make(s);
-    assert_true(s->plan.connected);
+    assert_true(s->plan.usable.connected);
     assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
 
     plan_case_option(s, "nic", "mlx5_1");
     plan_case_option(s, "rails", "auto");
     plan_case_make(s);
-    assert_true(s->plan.connected); /* there is one only */
+    assert_true(s->plan.usable.connected); /* there is one only */
     assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
     plan_case_free(s);
 }
@@ -270,7 +270,7 @@ static void test_gpus(void **state)
     assert_null(foreign(s, 0, "PSM3_NIC")); /* it would be a number */
     snprintf(s->node.nics[1].name, sizeof(s->node.nics[1].name), "roce*");
     assert_null(foreign(s, 0, "PSM3_NIC"));
-    s->plan.connected = false;
+    s->plan.usable.connected = false;
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
     assert_null(foreign(s, 0, "NVSHMEM_HCA_LIST"));
     plan_case_free(s);

@@ -76,15 +76,15 @@ static void test_equal_nics(void **state)
     for (unsigned g = 0; g < 3; g++)
         for (unsigned n = 0; n < 2; n++)
             machine_path(&s->node, g, n, NUIOA_PATH_PXB);
-    assert_string_equal(nuioa_gpu_nics_text(&s->plan, &s->node, all, 4, text, sizeof(text)),
+    assert_string_equal(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 4, text, sizeof(text)),
                         "0000:10:00.0=mlx5_0:1+mlx5_1:1;0000:11:00.0=mlx5_1:1+mlx5_0:1;"
                         "0000:12:00.0=mlx5_0:1+mlx5_1:1;0000:13:00.0=mlx5_1:1");
     /* What does not fit is not told by half. */
     for (size_t size = 1; size <= strlen(text); size++) {
         char cut[256];
-        assert_null(nuioa_gpu_nics_text(&s->plan, &s->node, all, 4, cut, size));
+        assert_null(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 4, cut, size));
     }
-    assert_null(nuioa_gpu_nics_text(&s->plan, &s->node, all, 0, text, sizeof(text)));
+    assert_null(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 0, text, sizeof(text)));
     plan_case_free(s);
 }
 
@@ -96,10 +96,10 @@ static void test_no_path(void **state)
     char text[256];
     uint32_t all[] = { 0, 3 };
     memset(s->node.paths, NUIOA_PATH_UNKNOWN, (size_t)s->node.gpu_count * s->node.nic_count);
-    assert_string_equal(nuioa_gpu_nics_text(&s->plan, &s->node, all, 2, text, sizeof(text)),
+    assert_string_equal(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 2, text, sizeof(text)),
                         "0000:10:00.0=mlx5_0:1;0000:13:00.0=mlx5_1:1");
     hwloc_bitmap_zero(s->node.gpus[0].numas);
-    assert_string_equal(nuioa_gpu_nics_text(&s->plan, &s->node, all, 2, text, sizeof(text)),
+    assert_string_equal(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 2, text, sizeof(text)),
                         "0000:13:00.0=mlx5_1:1");
     plan_case_free(s);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/plan_make.h"
+#include "plan/nic_table.h"
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"
@@ -27,20 +27,18 @@ static uint32_t nics[NICS];
 static struct nuioa_assignment assignments[TASK_GPUS_MAX];
 
 /* Each GPU uses all NICs. */
-int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
-                    struct nuioa_error *err)
+int nuioa_nic_table_make(const struct nuioa_request *request, struct nuioa_nic_table *table)
 {
-    (void)err;
-    assert_int_equal(request->task_count, TASK_GPUS_MAX);
+    (void)request;
     for (uint32_t i = 0; i < TASK_GPUS_MAX; i++)
         assignments[i] = (struct nuioa_assignment){ .nics = nics, .nic_count = NICS };
-    *plan = (struct nuioa_plan){ .task_count = TASK_GPUS_MAX, .assignments = assignments };
+    *table = (struct nuioa_nic_table){ .gpu_count = TASK_GPUS_MAX, .gpus = assignments };
     return 0;
 }
 
-void nuioa_plan_free(struct nuioa_plan *plan)
+void nuioa_nic_table_free(struct nuioa_nic_table *table)
 {
-    (void)plan;
+    (void)table;
 }
 
 bool task_gpus_open(const struct stepd_context *c, uint32_t local)

@@ -274,7 +274,7 @@ static void test_ranks(void **state)
     nuioa_nic_judge(&s->node);
     plan_case_on(s, 4, 2);
     plan_case_make(s);
-    assert_true(s->plan.doubted && !s->plan.guessed);
+    assert_true(s->plan.usable.doubted && !s->plan.usable.guessed);
     assert_string_equal(plan_case_all_nics(s), "1;2;3;4");
     plan_case_option(s, "nic", "a");
     plan_case_make(s);
