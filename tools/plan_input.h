@@ -2,7 +2,7 @@
 #ifndef NUIOA_TOOL_PLAN_INPUT_H
 #define NUIOA_TOOL_PLAN_INPUT_H
 
-#include "plan/request.h"
+#include "ranks/request.h"
 
 /* The request that `nuioa plan` makes from its command line: which ranks there are, where Slurm
  * would bind them, and what they communicate. */

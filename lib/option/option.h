@@ -56,16 +56,16 @@ struct nuioa_options {
     enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs; whose GPU is whose (plan/gpu_rank.h) */
     enum nuioa_mem mem;
     enum nuioa_leader leader;
-    unsigned rails;            /* how many NICs a rank gets; 0: auto (plan/rail_assign.h) */
+    unsigned rails;            /* how many NICs a rank gets; 0: auto (nics/rail_assign.h) */
     bool rails_connected;      /* every NIC of the job can reach every other one */
     enum nuioa_switch threads; /* on: variables bind OpenMP threads; off: not even told where */
     unsigned export_set;       /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
     bool export_given;         /* a source has set `export`; else the mode decides */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
     unsigned deadline_ms; /* time limit of discovery at a launch; processor time of a plan */
-    double remote_cost;   /* nuioa_nic_cost in plan/rail.h has the formula; no unit */
+    double remote_cost;   /* nuioa_nic_cost in nics/rails.h has the formula; no unit */
     double hop_cost;
-    double load_cost; /* plan/rail_load.h has the formula and the source of the default */
+    double load_cost; /* slots/rail_load.h has the formula and the source of the default */
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
      * can set hints, nic, nic_role and trace. */
     char hints[NUIOA_VALUE_MAX + 1]; /* as typed */

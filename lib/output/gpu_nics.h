@@ -2,7 +2,7 @@
 #ifndef NUIOA_OUTPUT_GPU_NICS_H
 #define NUIOA_OUTPUT_GPU_NICS_H
 
-#include "plan/assignment.h"
+#include "ranks/assignment.h"
 
 /* Writes which NICs are nearest to each of gpus[count], indexes into node->gpus, to `text`, an
  * array of `size` bytes: "0000:1b:00.0=mlx5_0:1+mlx5_1:1;0000:2a:00.0=mlx5_2:1". It is for a

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "plan/plan_cost.h"
-#include "plan/slot_pack.h"
-#include "plan/spare.h"
+#include "slots/slot_pack.h"
+#include "slots/free_cores.h"
 
 /* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use
  * more NICs. */
@@ -22,25 +22,25 @@ static int move(struct planner *p, hwloc_const_bitmap_t cpus, enum nuioa_reason 
 bool nuioa_alone_is_wide(const struct planner *p)
 {
     hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
-    const struct nuioa_pu *pu = nuioa_first_pu(p->request->node, cpus);
-    return pu && !nuioa_in_one_numa(p->request->node, pu, cpus);
+    const struct nuioa_pu *pu = nuioa_first_pu(p->basis.request->node, cpus);
+    return pu && !nuioa_in_one_numa(p->basis.request->node, pu, cpus);
 }
 
 /* Sets `cpus` to cores among `spare` on the nearest NUMA node where the rank keeps its shape, if
  * that is nearer the NIC than its own. Returns true if there is one. */
 static bool find_numa(const struct planner *p, hwloc_const_bitmap_t spare, hwloc_bitmap_t cpus)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis.request->node;
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
-    uint32_t best = nuioa_rails_nearest(&p->rails, own), found = UINT32_MAX;
+    uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
     for (uint32_t numa = 0; numa < node->numa_count; numa++)
-        if (nuioa_rails_nearest(&p->rails, node->numas[numa].cpus) < best &&
-            nuioa_spare_copy(node, &p->rails, spare, numa, &own, 1, &cpus) == 0) {
-            best = nuioa_rails_nearest(&p->rails, node->numas[numa].cpus);
+        if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
+            nuioa_spare_copy(node, &p->basis.rails, spare, numa, &own, 1, &cpus) == 0) {
+            best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
             found = numa;
         }
     return found != UINT32_MAX &&
-           nuioa_spare_copy(node, &p->rails, spare, found, &own, 1, &cpus) == 0;
+           nuioa_spare_copy(node, &p->basis.rails, spare, found, &own, 1, &cpus) == 0;
 }
 
 /* Sets `cpus` to CPUs nearer the NIC: of the spare cores among `among`, and if the rank spans NUMA
@@ -49,24 +49,24 @@ static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwl
 {
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
     hwloc_bitmap_t places = hwloc_bitmap_alloc();
-    bool found = places && nuioa_spare_find(p, among, places) == 0;
+    bool found = places && nuioa_spare_find(&p->basis, among, places) == 0;
     if (found && !nuioa_alone_is_wide(p))
         found = find_numa(p, places, cpus);
     else if (found)
         found = hwloc_bitmap_or(places, places, own) == 0 &&
-                nuioa_slot_nearer(p->request, &p->rails, places, own, cpus);
+                nuioa_slot_nearer(p->basis.request, &p->basis.rails, places, own, cpus);
     hwloc_bitmap_free(places);
     return found;
 }
 
 int nuioa_alone_place(struct planner *p)
 {
-    const enum nuioa_reason refused = nuioa_spare_refused(p);
+    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->allowed_cpus, cpus))
+    if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
         rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
-    else if (cpus && find_nearer(p, nuioa_spare_advised(p, refused), cpus))
+    else if (cpus && find_nearer(p, nuioa_spare_advised(&p->basis, refused), cpus))
         nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_SPARE : refused);
     else
         nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
@@ -77,23 +77,23 @@ int nuioa_alone_place(struct planner *p)
 /* Returns true if some NUMA node is nearer the NIC than the rank's CPUs. */
 static bool is_nearer_elsewhere(const struct planner *p)
 {
-    const struct nuioa_node *node = p->request->node;
-    uint32_t own = nuioa_rails_nearest(&p->rails, p->plan->assignments[0].cpus);
+    const struct nuioa_node *node = p->basis.request->node;
+    uint32_t own = nuioa_rails_nearest(&p->basis.rails, p->plan->assignments[0].cpus);
     for (uint32_t i = 0; i < node->numa_count; i++)
         if (hwloc_bitmap_intersects(node->numas[i].cpus, node->allowed_cpus) &&
-            nuioa_rails_nearest(&p->rails, node->numas[i].cpus) < own)
+            nuioa_rails_nearest(&p->basis.rails, node->numas[i].cpus) < own)
             return true;
     return false;
 }
 
 int nuioa_alone_unbound(struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_assignment *assignment = &p->plan->assignments[0];
     struct nuioa_slots slot = { 0 };
     int rc = 0;
     if (r->cpus_typed)
-        rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
+        rc = nuioa_slots_pack(&slot, r, &p->basis.rails, assignment->cpus, r->cpus_typed);
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
         rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
     else

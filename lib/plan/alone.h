@@ -8,8 +8,8 @@
  * plan's reason, and leave the rank where it is if J would rise. They return -ENOMEM, or a number
  * that is not negative. Private to the library. */
 
-/* Moves a rank that Slurm bound nearer the NIC, to spare cores of the step (plan/spare.h); or to
- * these and its own, if it spans NUMA nodes. */
+/* Moves a rank that Slurm bound nearer the NIC, to spare cores of the step (slots/free_cores.h); or
+ * to these and its own, if it spans NUMA nodes. */
 int nuioa_alone_place(struct planner *planner);
 
 /* Gives a rank that has all CPUs of the step as many of them as the user asked for, those nearest

@@ -5,7 +5,7 @@
 #include <hwloc.h>
 #include <sys/types.h>
 
-#include "plan/assignment.h"
+#include "ranks/assignment.h"
 
 /* Binding of processes to CPUs and memory, by system calls. A process is named by its pid; 0 is the
  * calling thread. All functions return 0 or a negative errno. */

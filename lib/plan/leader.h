@@ -14,7 +14,7 @@ struct nuioa_options;
 
 struct nuioa_candidate {
     uint32_t local; /* local rank */
-    uint32_t level; /* level of distance from its NIC (plan/assignment.h); UINT32_MAX if unknown */
+    uint32_t level; /* level of distance from its NIC (ranks/assignment.h); UINT32_MAX if unknown */
     double weight;  /* the rank's traffic with other nodes, in any unit: it is only compared */
     uint32_t nic_count;
     const uint32_t *nics; /* [nic_count]: indexes into node->nics, the one it uses most first */

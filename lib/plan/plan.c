@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/request.h"
+#include "ranks/request.h"
 
 int nuioa_plan_begin(struct nuioa_plan *plan, const struct nuioa_request *r)
 {

@@ -6,22 +6,15 @@
 #include <stdint.h>
 
 #include "option/option.h"
-#include "plan/assignment.h"
-#include "plan/reason.h"
+#include "ranks/assignment.h"
+#include "ranks/reason.h"
 #include "util/error.h"
 
 /* The plan of one node: where each task runs, its memory, its NIC, and which rank leads.
  * plan/plan_make.h makes it; later only a failed binding changes it (spank/stepd/placement.h).
- * plan/assignment.h explains local ranks, OS indexes and levels. */
+ * ranks/assignment.h explains local ranks, OS indexes and levels. */
 
 struct nuioa_request;
-
-/* The term of J for the load of the NICs (plan/rail_load.h). */
-struct nuioa_load_term {
-    /* the load of the most loaded card against an even share, >= 1; 0: no such term */
-    double ratio;
-    double cost; /* in the unit of J */
-};
 
 /* The cost J (mapping/problem.h) of the ranks on certain CPUs, and its three terms. */
 struct nuioa_plan_cost {

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 
 #include "plan/alone.h"
-#include "plan/gpu_follow.h"
-#include "plan/gpu_near.h"
+#include "slots/gpu_slots.h"
+#include "nics/gpu_distance.h"
 #include "plan/plan_cost.h"
-#include "plan/rail_load.h"
-#include "plan/rank_block_place.h"
+#include "slots/rail_load.h"
+#include "plan/block_place.h"
 #include "mapping/mapping.h"
-#include "plan/slot.h"
-#include "plan/slot_pack.h"
-#include "plan/slot_share.h"
-#include "plan/slot_spare.h"
-#include "plan/spare.h"
+#include "slots/slot.h"
+#include "slots/slot_pack.h"
+#include "slots/slot_share.h"
+#include "slots/slot_free.h"
+#include "slots/free_cores.h"
 
 /* Returns the reason why no rank may move, or NUIOA_REASON_NONE if ranks may move. */
 static enum nuioa_reason must_stay(const struct nuioa_request *r)
@@ -38,11 +38,11 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
 /* Returns which fact is missing for a decision by distance, or NUIOA_REASON_NONE if none is. */
 static enum nuioa_reason missing_basis(const struct planner *p)
 {
-    if (p->request->pair_count && p->request->hinted)
+    if (p->basis.request->pair_count && p->basis.request->hinted)
         return NUIOA_REASON_NONE;
-    if (!p->rails.count)
+    if (!p->basis.rails.count)
         return NUIOA_REASON_NO_NIC;
-    return p->rails.located ? NUIOA_REASON_NONE : NUIOA_REASON_NO_NUMA;
+    return p->basis.rails.located ? NUIOA_REASON_NONE : NUIOA_REASON_NO_NUMA;
 }
 
 /* --- the ways to choose CPUs --- */
@@ -71,7 +71,7 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
 
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
 {
-    for (uint32_t i = 0; i < p->request->task_count; i++)
+    for (uint32_t i = 0; i < p->basis.request->task_count; i++)
         if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, slots->cpus[p->slot_of[i]]) < 0)
             return -ENOMEM;
     return 0;
@@ -81,12 +81,13 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
 static int map_weights(struct planner *p, const struct nuioa_slots *slots,
                        struct nuioa_mapping *mapping)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     double *weight = malloc(r->task_count * sizeof(*weight));
     uint32_t *start = malloc(r->task_count * sizeof(*start));
     uint32_t *kind = malloc(r->task_count * sizeof(*kind));
     struct nuioa_load load = { 0 };
-    int rc = weight && start && kind ? nuioa_rail_load_make(&load, &p->rails, r, slots) : -ENOMEM;
+    int rc =
+        weight && start && kind ? nuioa_rail_load_make(&load, &p->basis.rails, r, slots) : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
         weight[i] = r->tasks[i].weight;
         start[i] = p->slot_of[i];
@@ -123,11 +124,11 @@ static bool exchangeable(const struct nuioa_slots *slots)
 static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own,
                                        enum nuioa_reason refused)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots all = { 0 };
     bool helps = false;
-    if (p->rails.count == 1 && !r->pair_count &&
-        nuioa_slots_spare(&all, p, own, nuioa_spare_advised(p, refused)) == 0)
+    if (p->basis.rails.count == 1 && !r->pair_count &&
+        nuioa_slots_spare(&all, &p->basis, own, nuioa_spare_advised(&p->basis, refused)) == 0)
         for (uint32_t s = own->count; s < all.count; s++)
             for (uint32_t i = 0; i < r->task_count; i++)
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
@@ -151,7 +152,7 @@ static enum nuioa_reason why_by_weight(const struct nuioa_request *r,
 /* Gives ranks without weight their own mask again if nobody has it: they gain nothing elsewhere. */
 static int return_idle(struct planner *p, const struct nuioa_slots *slots)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     bool *taken = calloc(slots->count, sizeof(*taken));
     if (!taken)
         return -ENOMEM;
@@ -174,25 +175,26 @@ static int return_idle(struct planner *p, const struct nuioa_slots *slots)
 /* With hints: ranks exchange Slurm's masks, `own`, and may go to spare cores. */
 static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 {
-    const enum nuioa_reason refused = nuioa_spare_refused(p);
+    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
     struct nuioa_mapping mapping;
     struct nuioa_slots slots;
-    int rc =
-        nuioa_slots_spare(&slots, p, own, refused == NUIOA_REASON_NONE ? p->allowed_cpus : NULL);
+    int rc = nuioa_slots_spare(&slots, &p->basis, own,
+                               refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
     if (rc == 0)
         rc = map_weights(p, &slots, &mapping);
     if (rc == 0 && slots.count > own->count)
         rc = return_idle(p, &slots);
     /* Ranks with GPUs may leave each other their NICs, which the bound does not know. It is one of
      * Slurm's masks only. */
-    bool other = (p->request->sees_gpu && p->rails.count > 1) || slots.count > own->count;
+    bool other =
+        (p->basis.request->sees_gpu && p->basis.rails.count > 1) || slots.count > own->count;
     p->plan->bound_known = rc == 0 && exchangeable(&slots) && !other;
     if (rc == 0)
         rc = set_cpus(p, &slots);
     if (rc == 0)
         rc = nuioa_plan_judge(p, mapping.mapper);
     if (rc >= 0)
-        nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(p->request, &mapping)
+        nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(p->basis.request, &mapping)
                                                 : why_no_better(p, own, refused));
     nuioa_slots_free(&slots);
     return rc;
@@ -203,8 +205,8 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
  * are not the step's alone. */
 static int place_packed(struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
-    if (nuioa_spare_shared(p) != NUIOA_REASON_NONE) {
+    const struct nuioa_request *r = p->basis.request;
+    if (nuioa_spare_shared(&p->basis) != NUIOA_REASON_NONE) {
         nuioa_warn(&p->plan->warnings,
                    r->unconfined ? "cores=pack: Slurm confines no rank to the step: keep"
                                  : "cores=pack: other steps may use the step's cores (srun without "
@@ -215,9 +217,9 @@ static int place_packed(struct planner *p)
     struct nuioa_slots slots;
     uint32_t cpus =
         r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
-    int rc = nuioa_slots_pack(&slots, r, &p->rails, p->allowed_cpus, cpus);
+    int rc = nuioa_slots_pack(&slots, r, &p->basis.rails, p->basis.allowed_cpus, cpus);
     if (rc == 0)
-        rc = nuioa_slots_price(&slots, r, &p->rails, r->pair_count);
+        rc = nuioa_slots_price(&slots, r, &p->basis.rails, r->pair_count);
     for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
         slots.kind[i] = 0; /* each slot is large enough for every rank */
     if (rc == 0)
@@ -242,7 +244,7 @@ static int place_packed(struct planner *p)
 static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
 {
     struct nuioa_mapping mapping;
-    int rc = nuioa_gpu_follow(p, slots);
+    int rc = nuioa_gpu_follow(&p->basis, slots, p->slot_of);
     if (rc == 0)
         rc = map_weights(p, slots, &mapping);
     if (rc == 0)
@@ -260,7 +262,7 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
 static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
 {
     struct nuioa_slots slots;
-    int rc = nuioa_gpu_follow_alone(p, own, &slots);
+    int rc = nuioa_gpu_follow_alone(&p->basis, own, &slots);
     if (rc == 0)
         rc = place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_ALONE);
     else if (rc == -ENOSPC)
@@ -275,7 +277,7 @@ static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
  * after rank gets the nearest slot. */
 static int map_shared(struct planner *p, const struct nuioa_slots *slots)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_mapping mapping = { .kept = true };
     int rc = r->hinted ? map_weights(p, slots, &mapping) : 0;
     if (rc == 0)
@@ -302,17 +304,17 @@ static bool are_large_enough(const struct nuioa_request *r, const struct nuioa_s
 /* cores=share: ranks that share a mask divide it. */
 static int place_shared(struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots slots;
-    int rc = nuioa_slots_share(&slots, r, &p->rails);
+    int rc = nuioa_slots_share(&slots, r, &p->basis.rails);
     if (rc == -ENOSPC || rc == -EEXIST)
         nuioa_planner_say(p,
                           rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
     else if (rc == 0 && !are_large_enough(r, &slots))
         nuioa_planner_say(p, NUIOA_REASON_SHARE_TYPED);
     else if (rc == 0)
-        rc =
-            p->follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE) : map_shared(p, &slots);
+        rc = p->basis.follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
+                              : map_shared(p, &slots);
     nuioa_slots_free(&slots);
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
 }
@@ -321,13 +323,13 @@ static int place_shared(struct planner *p)
  * starts nothing without --overlap: that step has the same CPUs, and waits. */
 static int place_unbound(struct planner *p, struct nuioa_slots *own)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     bool alone = r->task_count == 1;
     if (r->unconfined)
         nuioa_planner_say(p, NUIOA_REASON_SHARE_UNCONFINED);
     else if (r->overlaps && (alone || !r->nested))
         nuioa_planner_say(p, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
-    else if (alone && p->follows && r->cpus_typed)
+    else if (alone && p->basis.follows && r->cpus_typed)
         return place_alone_by_gpu(p, own);
     else
         return alone ? nuioa_alone_unbound(p) : place_shared(p);
@@ -336,12 +338,12 @@ static int place_unbound(struct planner *p, struct nuioa_slots *own)
 
 static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     bool packs = r->options->cores == NUIOA_CORES_PACK;
-    if (nuioa_shares(p) ||
-        (packs && nuioa_unbound(p) && nuioa_spare_shared(p) != NUIOA_REASON_NONE))
+    if (nuioa_shares(&p->basis) ||
+        (packs && nuioa_unbound(&p->basis) && nuioa_spare_shared(&p->basis) != NUIOA_REASON_NONE))
         return place_unbound(p, own);
-    if (nuioa_unbound(p)) {
+    if (nuioa_unbound(&p->basis)) {
         nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED
                              : nuioa_alone_is_wide(p) && !r->cpus_typed
                                  ? NUIOA_REASON_ALONE_NOT_ASKED
@@ -349,7 +351,7 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
         return 0;
     }
     bool alone = r->task_count == 1;
-    if (p->follows)
+    if (p->basis.follows)
         return alone && r->options->cores != NUIOA_CORES_KEEP
                    ? place_alone_by_gpu(p, own)
                    : place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
@@ -360,11 +362,11 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 
 int nuioa_plan_choose(struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     enum nuioa_reason stay = must_stay(r);
     struct nuioa_slots own = { 0 };
     int rc = nuioa_plan_cost(p);
-    if (stay == NUIOA_REASON_NONE && !p->follows)
+    if (stay == NUIOA_REASON_NONE && !p->basis.follows)
         stay = missing_basis(p);
     if (rc == 0 && stay != NUIOA_REASON_NONE)
         nuioa_planner_say(p, stay);
@@ -372,9 +374,9 @@ int nuioa_plan_choose(struct planner *p)
         return rc;
     rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
-        rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
-    for (uint32_t i = 0; rc == 0 && p->follows && i < r->task_count; i++)
-        own.nic_cost[i] = nuioa_nic_price(p, i, own.cpus[i]);
+        rc = nuioa_slots_price(&own, r, &p->basis.rails, r->pair_count);
+    for (uint32_t i = 0; rc == 0 && p->basis.follows && i < r->task_count; i++)
+        own.nic_cost[i] = nuioa_nic_price(&p->basis, i, own.cpus[i]);
     bool packs = r->options->cores == NUIOA_CORES_PACK;
     if (rc == 0 && packs)
         rc = place_packed(p);

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/rail_load.h"
-#include "plan/slot.h"
+#include "slots/rail_load.h"
+#include "slots/slot.h"
 
 /* Adds the cost of each pair, one half to each of its ranks. */
 static int add_pairs(const struct nuioa_request *r, const hwloc_const_bitmap_t *cpus,
@@ -32,13 +32,14 @@ static int add_pairs(const struct nuioa_request *r, const hwloc_const_bitmap_t *
 static int compute(const struct planner *p, const hwloc_const_bitmap_t *cpus,
                    struct nuioa_plan_cost *cost, struct nuioa_split *ranks)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     *cost = (struct nuioa_plan_cost){ 0 };
     for (uint32_t i = 0; i < r->task_count; i++) {
-        ranks[i] = (struct nuioa_split){ r->tasks[i].weight * nuioa_nic_price(p, i, cpus[i]), 0 };
+        ranks[i] =
+            (struct nuioa_split){ r->tasks[i].weight * nuioa_nic_price(&p->basis, i, cpus[i]), 0 };
         cost->nic += ranks[i].nic;
     }
-    int rc = nuioa_rail_load_on(&p->rails, r, cpus, &cost->load);
+    int rc = nuioa_rail_load_on(&p->basis.rails, r, cpus, &cost->load);
     if (rc == 0 && r->pair_count)
         rc = add_pairs(r, cpus, cost, ranks);
     cost->j = cost->nic + cost->neighbours + cost->load.cost;
@@ -47,7 +48,7 @@ static int compute(const struct planner *p, const hwloc_const_bitmap_t *cpus,
 
 static int compute_plan(struct planner *p, bool before)
 {
-    const uint32_t n = p->request->task_count;
+    const uint32_t n = p->basis.request->task_count;
     struct nuioa_assignment *assignments = p->plan->assignments;
     hwloc_const_bitmap_t *cpus = malloc(n * sizeof(*cpus));
     struct nuioa_split *ranks = malloc(n * sizeof(*ranks));

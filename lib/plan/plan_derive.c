@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/core.h"
+#include "slots/core.h"
 #include "plan/gpu_rank.h"
 #include "plan/leader.h"
-#include "plan/rail_assign.h"
+#include "nics/rail_assign.h"
 
 /* Sets `out` to the NUMA nodes among `numas` that have memory which the step may use. If there is
  * none, it is the one such NUMA node that is nearest to any of `numas`. */
 static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis.request->node;
     unsigned best_distance = UINT32_MAX, best = UINT32_MAX;
     hwloc_bitmap_zero(out);
     for (unsigned j = 0; j < node->numa_count; j++) {
         const struct nuioa_numa *numa = &node->numas[j];
-        if (!numa->memory_bytes || !hwloc_bitmap_isset(p->allowed_numas, numa->os_index))
+        if (!numa->memory_bytes || !hwloc_bitmap_isset(p->basis.allowed_numas, numa->os_index))
             continue;
         if (hwloc_bitmap_isset(numas, numa->os_index))
             hwloc_bitmap_set(out, numa->os_index);
@@ -39,18 +39,18 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
 static void nic_memory(const struct planner *p, const struct nuioa_assignment *assignment,
                        hwloc_bitmap_t numas)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis.request->node;
     if (assignment->nic < 0 || !node->nics[assignment->nic].level)
         return;
     hwloc_bitmap_copy(numas, node->nics[assignment->nic].numas);
-    for (uint32_t i = 1; p->request->task_count == 1 && i < assignment->nic_count; i++)
+    for (uint32_t i = 1; p->basis.request->task_count == 1 && i < assignment->nic_count; i++)
         hwloc_bitmap_or(numas, numas, node->nics[assignment->nics[i]].numas);
 }
 
 /* Leaves only those of the memory's NUMA nodes that is nearest to the NIC of the rank. */
 static void keep_nearest(const struct planner *p, struct nuioa_assignment *assignment)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis.request->node;
     uint32_t least = UINT32_MAX, nearest = 0;
     for (uint32_t i = 0; i < node->numa_count; i++)
         if (hwloc_bitmap_isset(assignment->memory_numas, node->numas[i].os_index) &&
@@ -67,7 +67,7 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
  * the user said that there is, leaves the memory that is nearest to the NIC. */
 static void settle_wide(const struct planner *p, struct nuioa_assignment *assignment)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     if (hwloc_bitmap_weight(assignment->memory_numas) < 2 || !r->options->asked || r->overlaps ||
         r->unconfined || r->bound_by_user || assignment->nic < 0 ||
         !r->node->nics[assignment->nic].level)
@@ -86,7 +86,7 @@ static void settle_wide(const struct planner *p, struct nuioa_assignment *assign
  * NUMA node ([PDCS 2007] in doc/design.md, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     hwloc_bitmap_t wanted = hwloc_bitmap_dup(assignment->numas);
     enum nuioa_mem mem = r->options->mem;
     assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
@@ -95,10 +95,10 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         goto out;
     if (mem == NUIOA_MEM_NIC)
         nic_memory(p, assignment, wanted);
-    if (mem == NUIOA_MEM_INTERLEAVE && p->rails.located)
+    if (mem == NUIOA_MEM_INTERLEAVE && p->basis.rails.located)
         hwloc_bitmap_zero(wanted);
-    for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->rails.count; i++)
-        hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
+    for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->basis.rails.count; i++)
+        hwloc_bitmap_or(wanted, wanted, r->node->nics[p->basis.rails.nic[i]].numas);
 
     usable_memory(p, wanted, assignment->memory_numas);
     if (mem == NUIOA_MEM_OFF || mem == NUIOA_MEM_LOCAL)
@@ -149,11 +149,12 @@ static int rail_of(const struct nuioa_rails *rails, int32_t nic)
 static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
                           struct omp_place *core)
 {
-    int rail = rail_of(&p->rails, assignment->nic);
+    int rail = rail_of(&p->basis.rails, assignment->nic);
     if (rail < 0)
         return;
-    core->level = nuioa_rail_level(&p->rails, (unsigned)rail, core->cpus);
-    core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[assignment->nic].cpus);
+    core->level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, core->cpus);
+    core->tie =
+        !hwloc_bitmap_isincluded(core->cpus, p->basis.request->node->nics[assignment->nic].cpus);
 }
 
 /* Lists the cores of an assignment, in the order of the machine: cores[count], which are all that
@@ -190,7 +191,7 @@ static bool has_room_for_threads(const struct nuioa_request *r)
 static void advise_on_threads(const struct planner *p, const struct nuioa_assignment *assignment,
                               const struct omp_place *cores, uint32_t count)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     const struct omp_place *first = &cores[0], *last = &cores[count - 1];
     bool differ = first->level != last->level || first->tie != last->tie ||
                   hwloc_bitmap_weight(assignment->numas) > 1;
@@ -206,16 +207,17 @@ static void advise_on_threads(const struct planner *p, const struct nuioa_assign
  * their threads. */
 static bool places_wanted(const struct planner *p, const struct nuioa_assignment *assignment)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     return r->options->threads != NUIOA_SWITCH_OFF && r->options->mode != NUIOA_OFF &&
-           (assignment->moved || !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user)));
+           (assignment->moved ||
+            !(nuioa_unbound(&p->basis) && (r->task_count > 1 || r->bound_by_user)));
 }
 
 /* Makes one OMP place for each core, the core nearest the rank's NIC first, because thread 0, which
  * communicates, belongs there. A rank with one core gets no places. */
 static int list_places(const struct planner *p, struct nuioa_assignment *assignment)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis.request->node;
     const uint32_t count = nuioa_core_count(node, assignment->cpus);
     nuioa_assignment_drop_places(assignment);
     if (count < 2 || !places_wanted(p, assignment))
@@ -244,7 +246,7 @@ static int choose_leaders(struct planner *p)
     struct nuioa_plan *plan = p->plan;
     uint32_t n = plan->task_count;
     plan->order_count = plan->near = plan->rail_leader_count = 0;
-    if (p->request->options->leader == NUIOA_LEADER_OFF)
+    if (p->basis.request->options->leader == NUIOA_LEADER_OFF)
         return 0;
     struct nuioa_candidate *candidates = malloc(n * sizeof(*candidates));
     if (!candidates)
@@ -259,7 +261,7 @@ static int choose_leaders(struct planner *p)
             .nics = assignment->nics,
         };
     }
-    if (p->request->options->leader == NUIOA_LEADER_NEAR)
+    if (p->basis.request->options->leader == NUIOA_LEADER_NEAR)
         plan->near = nuioa_leader_order(candidates, n);
     else
         plan->near = 1; /* leader=rank0: there is no other candidate */
@@ -275,7 +277,7 @@ static int choose_leaders(struct planner *p)
  * or that this was typed in vain. */
 static void advise_on_gpus(const struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     bool rule = nuioa_gpu_rank_is_rule(r->options->gpus), all = true, some = false;
     for (uint32_t i = 0; i < r->task_count; i++) {
         const struct nuioa_task *task = &r->tasks[i];
@@ -289,7 +291,7 @@ static void advise_on_gpus(const struct planner *p)
 
 int nuioa_plan_derive(struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_plan *plan = p->plan;
     plan->moved = false;
     plan->advice = 0;
@@ -304,7 +306,7 @@ int nuioa_plan_derive(struct planner *p)
         plan->moved |= assignment->moved;
         nuioa_node_numas_of(r->node, assignment->cpus, assignment->numas);
     }
-    int rc = nuioa_rails_assign(&p->rails, r, plan->assignments);
+    int rc = nuioa_rails_assign(&p->basis.rails, r, plan->assignments);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
         choose_memory(p, &plan->assignments[i]);
         rc = list_places(p, &plan->assignments[i]);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/gpu_near.h"
+#include "nics/gpu_distance.h"
 
 static int heavier_first(const void *a, const void *b)
 {
@@ -68,7 +68,7 @@ static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, doubl
 
 static int add_pairs(const struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     double(*most)[NUIOA_PARTNERS_MAX] = calloc(r->task_count, sizeof(*most));
     if (!most)
         return -ENOMEM;
@@ -110,7 +110,7 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
 /* Counts the ranks that moved and are farther from their GPUs than before, or may be. */
 static void count_gpus_left(const struct planner *p)
 {
-    const struct nuioa_request *r = p->request;
+    const struct nuioa_request *r = p->basis.request;
     p->plan->gpus_left = 0;
     for (uint32_t i = 0; r->sees_gpu && i < r->task_count; i++) {
         const struct nuioa_assignment *assignment = &p->plan->assignments[i];
@@ -129,7 +129,7 @@ int nuioa_plan_explain(struct planner *p)
         assignment->costs = (struct nuioa_rank_costs){
             .before = assignment->costs.before,
             .after = assignment->costs.after,
-            .level_before = nuioa_nic_level(p, i, assignment->was),
+            .level_before = nuioa_nic_level(&p->basis, i, assignment->was),
             .gave_way = -1,
         };
     }
@@ -137,7 +137,7 @@ int nuioa_plan_explain(struct planner *p)
     if (rc == 0)
         rc = count_heavier(plan);
     if (rc == 0)
-        rc = find_successors(plan, p->rails.cpu_count);
+        rc = find_successors(plan, p->basis.rails.cpu_count);
     if (rc == 0)
         count_gpus_left(p);
     return rc;

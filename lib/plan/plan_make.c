@@ -36,7 +36,8 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = nuioa_planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc = nuioa_usable_find(&plan->usable, &planner.rails, request->node, request->options);
+        rc =
+            nuioa_usable_find(&plan->usable, &planner.basis.rails, request->node, request->options);
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)

@@ -3,7 +3,7 @@
 #define NUIOA_PLAN_PLAN_MAKE_H
 
 #include "plan/plan.h"
-#include "plan/request.h"
+#include "ranks/request.h"
 
 /* Makes plans. These functions read a request and write a plan; they bind nothing. */
 

@@ -84,7 +84,7 @@ struct wire_record {
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
     char reason[216];   /* why ranks moved or did not move, or why there is no plan */
-    uint32_t advice;    /* a bit for each enum nuioa_advice (plan/reason.h), the first is 1 */
+    uint32_t advice;    /* a bit for each enum nuioa_advice (ranks/reason.h), the first is 1 */
     uint32_t gpu_count; /* GPUs of the node, whether or not the step has them */
     char distances[16]; /* source of the distances, such as "slit" */
     /* Vendor and model of the GPUs, such as "nvidia 10de:2330"; in their order where they are

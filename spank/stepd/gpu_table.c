@@ -2,7 +2,7 @@
 #include "spank/stepd/gpu_table.h"
 
 #include "output/gpu_nics.h"
-#include "plan/nic_table.h"
+#include "nics/nic_table.h"
 #include "spank/stepd/task_gpus.h"
 
 #define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))

@@ -3,7 +3,7 @@
 #define SPANK_STEPD_GPU_TABLE_H
 
 #include "plan/plan.h"
-#include "plan/request.h"
+#include "ranks/request.h"
 #include "spank/stepd/stepd_context.h"
 
 /* The NICs of each GPU, for tasks whose GPUs slurmstepd does not know when it makes the plan. They

@@ -3,7 +3,7 @@
 #define SPANK_STEPD_PLACEMENT_H
 
 #include "plan/plan.h"
-#include "plan/request.h"
+#include "ranks/request.h"
 #include "spank/stepd/stepd_context.h"
 
 /* The plan for a step's tasks on this node, and what it was made from. All tasks exist, are bound

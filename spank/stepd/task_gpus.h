@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "plan/request.h"
+#include "ranks/request.h"
 #include "spank/stepd/stepd_context.h"
 #include "util/gpus.h"
 

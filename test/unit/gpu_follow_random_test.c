@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "plan/slot.h"
+#include "slots/slot.h"
 #include "plan_case.h"
 #include "rounds.h"
 #include "topology/pci_path.h"

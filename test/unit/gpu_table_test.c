@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/nic_table.h"
+#include "nics/nic_table.h"
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"

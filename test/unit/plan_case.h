@@ -3,7 +3,7 @@
 #define TEST_PLAN_CASE_H
 
 #include "plan/plan.h"
-#include "plan/request.h"
+#include "ranks/request.h"
 
 /* A request for a machine built by hand (machine.h), with the masks that Slurm would give, and the
  * plan that is made for it. Any failure ends the test. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "exact_matching.h"
-#include "plan/rail_match.h"
+#include "nics/rail_match.h"
 
 /* The matching of ranks with NICs, held against an exact one. */
 

@@ -4,7 +4,7 @@
 
 #include "plan_case.h"
 
-/* The situations in which ranks move or stay: one for each sentence of plan/reason.h. */
+/* The situations in which ranks move or stay: one for each sentence of ranks/reason.h. */
 
 struct reason_case {
     const char *name;                 /* of the function `set` */

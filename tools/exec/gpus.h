@@ -3,7 +3,7 @@
 #define NUIOA_TOOL_EXEC_GPUS_H
 
 #include "option/option.h"
-#include "plan/request.h"
+#include "ranks/request.h"
 #include "tools/exec/launcher.h"
 #include "util/gpus.h"
 

@@ -8,7 +8,7 @@
 
 #include "output/user_variables.h"
 #include "plan/plan_make.h"
-#include "plan/rail.h"
+#include "nics/rails.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"

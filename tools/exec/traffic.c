@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "output/text_table.h"
-#include "plan/rail.h"
+#include "nics/rails.h"
 #include "tools/exec/enter.h"
 #include "tools/exec/launcher.h"
 #include "tools/json.h"

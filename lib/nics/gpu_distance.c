@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nics/gpu_distance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/nic_guess.h"
+#include "topology/pci_path.h"
+
+/* Returns the level of NUMA node `numa`, an index into node->numas, from the nearest NUMA node that
+ * is local to the GPU. Without a distance table other NUMA nodes have level 1. */
+static uint32_t level_from(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
+                           uint32_t numa)
+{
+    uint32_t least = NUIOA_NO_LEVEL;
+    for (uint32_t j = 0; j < node->numa_count; j++) {
+        uint32_t here = j != numa;
+        if (node->distance.count)
+            here = nuioa_level_at(&node->distance, j, numa);
+        if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
+            least = here;
+    }
+    return least;
+}
+
+uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task *task,
+                         hwloc_const_bitmap_t cpus)
+{
+    uint32_t most = 0;
+    for (uint32_t g = 0; g < task->gpu_count; g++)
+        for (uint32_t i = 0; i < node->numa_count; i++) {
+            if (!hwloc_bitmap_intersects(cpus, node->numas[i].cpus))
+                continue;
+            uint32_t level = level_from(node, &node->gpus[task->gpus[g]], i);
+            most = level > most ? level : most;
+        }
+    return most;
+}
+
+static bool is_located(const struct nuioa_node *node, const struct nuioa_gpu *gpu)
+{
+    return node->numa_count && level_from(node, gpu, 0) != NUIOA_NO_LEVEL;
+}
+
+enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *r)
+{
+    const struct nuioa_options *o = r->options;
+    if (o->gpus == NUIOA_GPU_KEEP || (o->gpus != NUIOA_GPU_FOLLOW && !o->asked))
+        return NUIOA_REASON_GPUS_KEEP;
+    if (o->cores == NUIOA_CORES_PACK)
+        return NUIOA_REASON_GPUS;
+    bool shared = false;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        if (!r->tasks[i].gpus_known && !r->tasks[i].gpus_shared)
+            return NUIOA_REASON_GPUS_UNKNOWN;
+        else
+            shared = shared || !r->tasks[i].gpus_known;
+    if (shared)
+        return NUIOA_REASON_GPUS_SHARED;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        for (uint32_t g = 0; g < r->tasks[i].gpu_count; g++)
+            if (!is_located(r->node, &r->node->gpus[r->tasks[i].gpus[g]]))
+                return NUIOA_REASON_GPUS_NO_NUMA;
+    return NUIOA_REASON_NONE;
+}
+
+bool nuioa_gpus_followed(const struct nuioa_request *r)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        some |= r->tasks[i].gpu_count > 0;
+    return some && r->sees_gpu && r->options->mode == NUIOA_ON && !r->stay &&
+           ((!r->bound_by_user && !r->memory_by_rank) || r->options->force) &&
+           nuioa_gpus_forbid(r) == NUIOA_REASON_NONE;
+}
+
+uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                                 uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail)
+{
+    enum nuioa_path path = nuioa_path_at(node, gpu, rails->nic[rail]);
+    if (!hwloc_bitmap_iszero(node->gpus[gpu].cpus) || !cpus)
+        cpus = node->gpus[gpu].cpus;
+    /* An unknown path is longer than every known one. */
+    uint32_t distance = path != NUIOA_PATH_UNKNOWN
+                            ? (uint32_t)path
+                            : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+    return 2 * distance + nuioa_nic_is_doubted(&node->nics[rails->nic[rail]]);
+}
+
+void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near)
+{
+    for (unsigned r = 0; r < rails->count; r++)
+        near[r] = false;
+    for (uint32_t g = 0; g < task->seen_count; g++) {
+        uint32_t nearest = UINT32_MAX;
+        for (unsigned r = 0; r < rails->count; r++) {
+            uint32_t here = nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r);
+            nearest = here < nearest ? here : nearest;
+        }
+        for (unsigned r = 0; r < rails->count; r++)
+            near[r] =
+                near[r] || nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r) == nearest;
+    }
+}
+
+/* Notes the GPUs that a task sees, and maybe has. Returns 0 or -ENOMEM. */
+static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->seen);
+    assignment->seen = NULL;
+    assignment->seen_count = 0;
+    if (!task->seen_count)
+        return 0;
+    assignment->seen = malloc(task->seen_count * sizeof(*assignment->seen));
+    if (!assignment->seen)
+        return -ENOMEM;
+    memcpy(assignment->seen, task->seen, task->seen_count * sizeof(*assignment->seen));
+    assignment->seen_count = task->seen_count;
+    return 0;
+}
+
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->near);
+    assignment->near = NULL;
+    assignment->near_count = 0;
+    if (set_seen(task, assignment) < 0)
+        return -ENOMEM;
+    if (!task->seen_count || !rails->count)
+        return 0;
+    bool *near = calloc(rails->count, sizeof(*near));
+    assignment->near = malloc(rails->count * sizeof(*assignment->near));
+    if (near && assignment->near)
+        nuioa_gpus_seen_rails(rails, node, task, assignment->cpus, near);
+    for (uint32_t r = 0; near && assignment->near && r < rails->count; r++)
+        if (near[r])
+            assignment->near[assignment->near_count++] = rails->nic[r];
+    int rc = near && assignment->near ? 0 : -ENOMEM;
+    free(near);
+    return rc;
+}
+
+/* Returns the level of `cpus` from the rail that is nearest to a GPU, as in nics/rail_assign.h. */
+static uint32_t level_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                             uint32_t gpu, hwloc_const_bitmap_t cpus)
+{
+    uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t level = nuioa_rail_level(rails, r, cpus);
+        if (here < least || (here == least && level < nearest))
+            nearest = level;
+        least = here < least ? here : least;
+    }
+    return nearest;
+}
+
+uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                             const struct nuioa_task *task, hwloc_const_bitmap_t cpus)
+{
+    uint32_t most = 0;
+    if (!task->gpu_count || !rails->count || !rails->located)
+        return nuioa_rails_nearest(rails, cpus);
+    for (uint32_t g = 0; g < task->gpu_count; g++) {
+        uint32_t level = level_of_own(rails, node, task->gpus[g], cpus);
+        most = level > most ? level : most;
+    }
+    return most;
+}
+
+/* Returns the price of `cpus` for the same rail. */
+static double price_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_options *options, uint32_t gpu,
+                           hwloc_const_bitmap_t cpus)
+{
+    uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
+    double best = 1;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t level = nuioa_rail_level(rails, r, cpus);
+        double price = nuioa_rail_price(rails, options, r, cpus);
+        if (here < least ||
+            (here == least && (level < nearest || (level == nearest && price < best)))) {
+            nearest = level;
+            best = price;
+        }
+        least = here < least ? here : least;
+    }
+    return best;
+}
+
+double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_options *options, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus)
+{
+    double most = 0;
+    if (!task->gpu_count || !rails->count || !rails->located)
+        return nuioa_rails_price(rails, options, cpus);
+    for (uint32_t g = 0; g < task->gpu_count; g++) {
+        double price = price_of_own(rails, node, options, task->gpus[g], cpus);
+        most = price > most ? price : most;
+    }
+    return most;
+}
+
+/* Returns the distance of a GPU from its nearest rails; with `other` not negative, of the GPU
+ * `other` from those rails, the farthest of which counts. */
+static uint32_t distance_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                              uint32_t gpu, hwloc_const_bitmap_t cpus, int64_t other)
+{
+    uint32_t nearest = UINT32_MAX, result = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t there =
+            other < 0 ? here : nuioa_gpu_rail_distance(rails, node, (uint32_t)other, cpus, r);
+        if (here < nearest || (here == nearest && there > result))
+            result = there;
+        nearest = here < nearest ? here : nearest;
+    }
+    return result;
+}
+
+/* Returns which of the GPUs that are not taken needs a rail most: the one that is farthest from the
+ * rails so far, far[], if these are not as near as its nearest, own[]; else the first. The own[] of
+ * a GPU that is taken is UINT32_MAX. */
+static uint32_t neediest(const uint32_t *own, const uint32_t *far, uint32_t count)
+{
+    uint32_t best = count, most = 0;
+    for (uint32_t g = 0; g < count; g++) {
+        uint32_t need = far[g] > own[g] ? far[g] : 0;
+        if (own[g] != UINT32_MAX && (best == count || need > most)) {
+            best = g;
+            most = need;
+        }
+    }
+    return best;
+}
+
+uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
+                         uint32_t *picked)
+{
+    const uint32_t *gpus = task->gpus, all = task->gpu_count;
+    uint32_t *own = count < all ? calloc(2 * (size_t)all, sizeof(*own)) : NULL;
+    uint32_t *far = own ? own + all : NULL;
+    for (uint32_t g = 0; own && g < all; g++) {
+        own[g] = distance_from(rails, node, gpus[g], cpus, -1);
+        far[g] = UINT32_MAX;
+    }
+    for (uint32_t n = 0; n < all && n < count; n++) {
+        uint32_t next = own ? neediest(own, far, all) : n;
+        picked[n] = gpus[next];
+        for (uint32_t g = 0; own && g < all; g++) {
+            uint32_t here = distance_from(rails, node, gpus[next], cpus, gpus[g]);
+            far[g] = here < far[g] ? here : far[g];
+        }
+        if (own)
+            own[next] = UINT32_MAX;
+    }
+    free(own);
+    return count < all ? count : all;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nics/rail_assign.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nics/gpu_distance.h"
+#include "nics/rail_home.h"
+#include "nics/rail_match.h"
+#include "topology/nic_guess.h"
+#include "util/arena.h"
+
+/* The order in which claims choose. */
+enum turn {
+    TURN_KNOWN,  /* the GPU of a rank, or one that a rank whose GPUs are unknown may have; or a rank
+                   that has none */
+    TURN_UNKNOWN /* a rank whose GPUs are unknown */
+};
+
+/* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. With rails=K a rank has up to K
+ * claims, those of the GPUs that nuioa_gpus_pick chooses. */
+struct claim {
+    enum turn turn;
+    uint32_t local; /* local rank; NOBODY for a GPU that no rank is known to have */
+    int32_t gpu;    /* index into node->gpus, or -1 */
+    double weight;
+    uint32_t row;     /* its index in `distance`, `nearest` and `first`, by local rank and GPU */
+    uint32_t choices; /* how many rails are nearest */
+};
+
+#define NOBODY UINT32_MAX
+
+/* The state while rails are chosen. Everything is by rail, by card, or by claim. */
+struct chooser {
+    const struct nuioa_rails *rails;
+    const struct nuioa_request *request;
+    struct nuioa_arena arena; /* owns all arrays */
+    uint32_t rail_count, card_count;
+    uint32_t *card;                /* [rail_count]: two ports of a card have one number */
+    double *card_rate;             /* [card_count]: that of one port; 1 if some are unknown */
+    double *card_load, *rail_load; /* in the unit of weights */
+    uint32_t claim_count;
+    struct claim *claims;          /* [claim_count], in the order in which they choose */
+    uint32_t *first_row;           /* [task_count + 1]: the first row of each local rank */
+    uint32_t *distance;            /* [claim_count * rail_count]: only compared */
+    uint32_t *picked;              /* [claim_count]: the GPUs of one rank that choose */
+    uint32_t *nearest;             /* [claim_count]: the least of its distances */
+    uint32_t *first;               /* [claim_count]: the rail that it got */
+    bool *has;                     /* [task_count * rail_count]: the rank uses the rail */
+    bool *seen;                    /* [rail_count]: the rails that a rank may get which sees GPUs */
+    struct nuioa_rail_homes homes; /* of all GPUs of the node */
+    bool *held;                    /* [gpu_count]: a rank is known to have the GPU */
+    bool any_held;                 /* some rank is known to have a GPU */
+};
+
+/* Returns true if no rail is nearer, and none as near is less doubted. */
+static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
+{
+    return c->distance[(size_t)row * c->rail_count + rail] == c->nearest[row];
+}
+
+static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
+{
+    return &c->has[(size_t)local * c->rail_count + rail];
+}
+
+/* --- cards and claims ------------------------------------------------------------------------- */
+
+/* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
+#define NOT_SEEN UINT32_MAX
+
+/* A doubted rail comes after those that are as near. */
+static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
+                            hwloc_const_bitmap_t cpus, uint32_t rail)
+{
+    const struct nuioa_node *node = c->request->node;
+    uint32_t doubted = nuioa_nic_is_doubted(&node->nics[c->rails->nic[rail]]);
+    if (claim->gpu >= 0)
+        return nuioa_gpu_rail_distance(c->rails, node, (uint32_t)claim->gpu, cpus, rail);
+    if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
+        return NOT_SEEN;
+    return 2 * nuioa_rail_distance(c->rails, node, cpus, rail) + doubted;
+}
+
+/* Adds one claim; `cpus` are those of its rank, or NULL. */
+static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t cpus)
+{
+    uint32_t row = c->claim_count++;
+    struct claim *claim = &c->claims[row];
+    *claim = new;
+    claim->row = row;
+    c->nearest[row] = UINT32_MAX;
+    if (claim->local != NOBODY)
+        nuioa_gpus_seen_rails(c->rails, c->request->node, &c->request->tasks[claim->local], cpus,
+                              c->seen);
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        uint32_t here = distance_of(c, claim, cpus, r);
+        c->distance[(size_t)row * c->rail_count + r] = here;
+        claim->choices = here < c->nearest[row] ? 1 : claim->choices + (here == c->nearest[row]);
+        c->nearest[row] = here < c->nearest[row] ? here : c->nearest[row];
+    }
+}
+
+/* Claims with few choices come before others of the same turn, which can then balance the loads,
+ * and heavy ones before light ones. */
+static int choosing_order(const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    if (x->choices != y->choices)
+        return x->choices < y->choices ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
+}
+
+/* Returns true if it is known which GPUs a task has; on a node without GPUs it has none. */
+static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
+{
+    return request->tasks[local].gpus_known || !request->node->gpu_count;
+}
+
+/* Notes which GPUs ranks are known to have. */
+static void find_held(struct chooser *c)
+{
+    const struct nuioa_request *r = c->request;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
+            c->any_held = c->held[r->tasks[i].gpus[k]] = true;
+}
+
+/* Adds the claims of all GPUs that no rank is known to have, if some rank is known to have one. */
+static void add_left_gpus(struct chooser *c, double weight)
+{
+    for (uint32_t g = 0; c->any_held && g < c->homes.gpu_count; g++)
+        if (!c->held[g])
+            add_claim(c, (struct claim){ TURN_KNOWN, NOBODY, (int32_t)g, weight, 0, 0 }, NULL);
+}
+
+/* Returns the first claim of the GPU that alone has the rail when all GPUs are in use, or
+ * NUIOA_NO_MACHINE. */
+static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
+{
+    for (uint32_t i = 0; c->homes.gpu_count && i < c->claim_count; i++)
+        if (c->claims[i].gpu >= 0 && c->homes.owner[rail] == (uint32_t)c->claims[i].gpu)
+            return i;
+    return NUIOA_NO_MACHINE;
+}
+
+/* Makes the claims. Ranks without weight get a small one, so that they share the rails evenly
+ * too. */
+static void add_claims(struct chooser *c, const struct nuioa_assignment *assignments)
+{
+    const struct nuioa_request *r = c->request;
+    double heaviest = 0, sum = 0;
+    bool all_known = true;
+    const uint32_t most = r->options->rails;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
+    double least = heaviest > 0 ? 1e-6 * heaviest : 1;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        const bool known = knows_gpus(r, i);
+        hwloc_const_bitmap_t cpus = assignments[i].cpus;
+        double weight = assignments[i].weight > least ? assignments[i].weight : least;
+        c->first_row[i] = c->claim_count;
+        uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, cpus,
+                                         most ? most : task->gpu_count, c->picked);
+        struct claim claim = { known ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 };
+        if (!task->gpu_count)
+            add_claim(c, claim, cpus);
+        for (uint32_t k = 0; k < count; k++) {
+            claim.gpu = (int32_t)c->picked[k];
+            claim.weight = weight / count;
+            add_claim(c, claim, cpus);
+        }
+        all_known = all_known && known;
+        sum += weight;
+    }
+    c->first_row[r->task_count] = c->claim_count;
+    if (!all_known)
+        add_left_gpus(c, sum / c->claim_count);
+    qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
+}
+
+static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
+                        const struct nuioa_request *request,
+                        const struct nuioa_assignment *assignments)
+{
+    size_t n = request->task_count, rows = request->node->gpu_count;
+    *c = (struct chooser){ .rails = rails, .request = request, .rail_count = rails->count };
+    for (size_t i = 0; i < n; i++)
+        rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
+    c->card = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card));
+    c->card_rate = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_rate));
+    c->card_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_load));
+    c->rail_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->rail_load));
+    c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
+    c->first_row = nuioa_arena_take(&c->arena, n + 1, sizeof(*c->first_row));
+    c->distance = nuioa_arena_take(&c->arena, rows * rails->count, sizeof(*c->distance));
+    c->picked = nuioa_arena_take(&c->arena, rows, sizeof(*c->picked));
+    c->nearest = nuioa_arena_take(&c->arena, rows, sizeof(*c->nearest));
+    c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
+    c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
+    c->seen = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->seen));
+    c->held = nuioa_arena_take(&c->arena, request->node->gpu_count, sizeof(*c->held));
+    if (c->arena.failed)
+        return -ENOMEM;
+    c->card_count = nuioa_rails_cards(rails, request->node, c->card, c->card_rate);
+    if (nuioa_rail_homes_find(rails, request->node, &c->arena, &c->homes) < 0)
+        return -ENOMEM;
+    find_held(c);
+    add_claims(c, assignments);
+    return c->arena.failed ? -ENOMEM : 0;
+}
+
+/* --- one rail for each claim ------------------------------------------------------------------ */
+
+/* Returns the rail that the claim's GPU has among equals, or NOBODY. */
+static uint32_t home_of(const struct chooser *c, const struct claim *claim)
+{
+    return claim->gpu >= 0 ? c->homes.home[claim->gpu] : NOBODY;
+}
+
+/* Returns the rail of this card that is nearest to the claim and, of several ports, the one with
+ * the least load. */
+static uint32_t choose_port(const struct chooser *c, const struct claim *claim, uint32_t card)
+{
+    uint32_t best = NOBODY, home = home_of(c, claim);
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        if (c->card[r] == card && is_near(c, claim->row, r) &&
+            (best == NOBODY || c->rail_load[r] < c->rail_load[best] ||
+             (c->rail_load[r] == c->rail_load[best] && r == home)))
+            best = r;
+    return best;
+}
+
+static void use(struct chooser *c, uint32_t local, uint32_t rail, double weight)
+{
+    if (local != NOBODY)
+        *has(c, local, rail) = true;
+    c->rail_load[rail] += weight;
+}
+
+/* Gives each claim its first rail. Returns 0 or -ENOMEM. */
+static int choose_first(struct chooser *c)
+{
+    size_t count = c->claim_count;
+    bool *allowed = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*allowed));
+    double *weight = nuioa_arena_take(&c->arena, count, sizeof(*weight));
+    uint32_t *card_of = nuioa_arena_take(&c->arena, count, sizeof(*card_of));
+    uint32_t *preferred = nuioa_arena_take(&c->arena, count, sizeof(*preferred));
+    struct nuioa_rail_match match = { .user_count = c->claim_count,
+                                      .machine_count = c->card_count,
+                                      .allowed = allowed,
+                                      .weight = weight,
+                                      .rate = c->card_rate,
+                                      .load = c->card_load,
+                                      .preferred = preferred,
+                                      .machine_of = card_of };
+    if (c->arena.failed)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t home = home_of(c, &c->claims[i]);
+        weight[i] = c->claims[i].weight;
+        preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->card[home];
+        for (uint32_t r = 0; r < c->rail_count; r++)
+            allowed[i * c->card_count + c->card[r]] |= is_near(c, c->claims[i].row, r);
+    }
+    int rc = nuioa_rail_match(&match);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct claim *claim = &c->claims[i];
+        uint32_t rail = choose_port(c, claim, card_of[i]);
+        c->first[claim->row] = rail;
+        use(c, claim->local, rail, claim->weight);
+    }
+    return rc;
+}
+
+/* --- further rails ---------------------------------------------------------------------------- */
+
+/* Returns true if a rail that nobody has may be given to the claim. The second port of a card is
+ * only for those who use the card. */
+static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t rail,
+                    bool card_used)
+{
+    uint32_t first = c->first[claim->row];
+    if (!is_near(c, claim->row, rail) || claim->local == NOBODY)
+        return false;
+    return knows_gpus(c->request, claim->local) && (!card_used || c->card[rail] == c->card[first]);
+}
+
+/* rails=auto: shares out the rails that nobody has. Here the rails are the users of the matching,
+ * and claims are the machines. */
+static int share_out(struct chooser *c)
+{
+    struct nuioa_arena *a = &c->arena;
+    uint32_t n = c->claim_count, idle_count = 0;
+    uint32_t *idle = nuioa_arena_take(a, c->rail_count, sizeof(*idle));
+    uint32_t *claim_of = nuioa_arena_take(a, c->rail_count, sizeof(*claim_of));
+    uint32_t *preferred = nuioa_arena_take(a, c->rail_count, sizeof(*preferred));
+    double *one = nuioa_arena_take(a, c->rail_count, sizeof(*one));
+    double *rate = nuioa_arena_take(a, n, sizeof(*rate));
+    double *load = nuioa_arena_take(a, n, sizeof(*load));
+    bool *used = nuioa_arena_take(a, c->rail_count, sizeof(*used));
+    bool *card_used = nuioa_arena_take(a, c->card_count, sizeof(*card_used));
+    bool *allowed = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*allowed));
+    if (a->failed)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < c->claim_count; i++) {
+        uint32_t first = c->first[c->claims[i].row];
+        used[first] = card_used[c->card[first]] = true;
+    }
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        one[r] = 1;
+        preferred[idle_count] = owner_claim(c, r);
+        if (!used[r] && !(c->any_held && nuioa_rail_is_left(&c->homes, c->held, r)))
+            idle[idle_count++] = r;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rate[i] = c->claims[i].weight;
+        load[i] = 1;
+        for (uint32_t k = 0; k < idle_count; k++)
+            allowed[(size_t)k * n + i] =
+                may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
+    }
+    struct nuioa_rail_match match = { .user_count = idle_count,
+                                      .machine_count = n,
+                                      .allowed = allowed,
+                                      .weight = one,
+                                      .rate = rate,
+                                      .load = load,
+                                      .preferred = preferred,
+                                      .machine_of = claim_of };
+    int rc = nuioa_rail_match(&match);
+    for (uint32_t k = 0; rc == 0 && k < idle_count; k++)
+        if (claim_of[k] != NUIOA_NO_MACHINE)
+            *has(c, c->claims[claim_of[k]].local, idle[k]) = true;
+    return rc;
+}
+
+/* Returns the nearest rail that the rank does not have, of equally near ones that with the least
+ * load; NOBODY if it may have no other. */
+static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight)
+{
+    uint32_t best = NOBODY, best_distance = UINT32_MAX;
+    double least = 0;
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        double load =
+            (c->card_load[c->card[r]] + weight) / c->card_rate[c->card[r]] + 1e-9 * c->rail_load[r];
+        uint32_t distance = UINT32_MAX;
+        for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++) {
+            uint32_t here = c->distance[(size_t)row * c->rail_count + r];
+            distance = here < distance ? here : distance;
+        }
+        if (!*has(c, local, r) &&
+            (distance < best_distance || (distance == best_distance && load < least))) {
+            best = r;
+            best_distance = distance;
+            least = load;
+        }
+    }
+    return best;
+}
+
+/* rails=K: gives each rank further rails, one in each round. */
+static void fill_up(struct chooser *c, const struct nuioa_assignment *assignments, uint32_t wanted)
+{
+    for (uint32_t round = 2; round <= wanted && round <= c->rail_count; round++)
+        for (uint32_t i = 0; i < c->request->task_count; i++) {
+            uint32_t have = 0;
+            for (uint32_t r = 0; r < c->rail_count; r++)
+                have += *has(c, i, r);
+            if (have >= round)
+                continue;
+            double weight = assignments[i].weight > 0 ? assignments[i].weight : 1;
+            uint32_t rail = next_rail(c, i, weight);
+            if (rail == NOBODY)
+                continue;
+            c->card_load[c->card[rail]] += weight;
+            use(c, i, rail, weight);
+        }
+}
+
+static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
+{
+    uint32_t wanted = c->request->options->rails;
+    int rc = choose_first(c);
+    if (rc == 0 && !wanted)
+        rc = share_out(c);
+    else if (rc == 0)
+        fill_up(c, assignments, wanted);
+    return rc;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+/* Lists the rails of a rank, as indexes into node->nics: nics[rail_count]. Returns their number. */
+static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
+{
+    uint32_t count = 0;
+    for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++)
+        if (*has(c, local, c->first[row])) {
+            *has(c, local, c->first[row]) = false;
+            nics[count++] = c->rails->nic[c->first[row]];
+        }
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        if (*has(c, local, r))
+            nics[count++] = c->rails->nic[r];
+    return count;
+}
+
+/* Writes what was chosen. Returns 0 or -ENOMEM. */
+static int write_nics(const struct chooser *c, struct nuioa_assignment *assignments)
+{
+    for (uint32_t i = 0; i < c->request->task_count; i++) {
+        struct nuioa_assignment *a = &assignments[i];
+        uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
+        if (!nics ||
+            nuioa_gpus_list_near(c->rails, c->request->node, &c->request->tasks[i], a) < 0) {
+            free(nics);
+            return -ENOMEM;
+        }
+        uint32_t count = c->rail_count ? list_nics(c, i, nics) : 0;
+        free(a->nics);
+        a->nics = nics;
+        a->nic_count = count;
+        a->nic = count ? (int32_t)nics[0] : -1;
+        a->level = NUIOA_NO_LEVEL;
+        if (count)
+            a->level = nuioa_rail_level(c->rails, c->first[c->first_row[i]], a->cpus);
+        nuioa_assignment_find_path(a, c->request->node);
+    }
+    return 0;
+}
+
+int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
+                       struct nuioa_assignment *assignments)
+{
+    struct chooser c;
+    int rc = chooser_init(&c, rails, request, assignments);
+    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
+        rc = nuioa_assignment_set_gpus(
+            &assignments[i], request->tasks[i].gpus,
+            request->tasks[i].gpus_known ? request->tasks[i].gpu_count : 0, knows_gpus(request, i));
+    if (rc == 0 && c.rail_count)
+        rc = choose(&c, assignments);
+    if (rc == 0)
+        rc = write_nics(&c, assignments);
+    nuioa_arena_free(&c.arena);
+    return rc;
+}
+
+struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
+                                                const struct nuioa_request *request,
+                                                const hwloc_const_bitmap_t *cpus)
+{
+    struct nuioa_assignment *list = calloc((size_t)request->task_count + 1, sizeof(*list));
+    int rc = list ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++) {
+        list[i].weight = request->tasks[i].weight;
+        list[i].cpus = hwloc_bitmap_dup(cpus ? cpus[i] : request->tasks[i].cpus);
+        rc = list[i].cpus ? 0 : -ENOMEM;
+    }
+    if (rc == 0)
+        rc = nuioa_rails_assign(rails, request, list);
+    for (uint32_t i = 0; list && i < request->task_count; i++) {
+        hwloc_bitmap_free(list[i].cpus);
+        list[i].cpus = NULL;
+    }
+    if (rc == 0)
+        return list;
+    nuioa_assignments_free(list, request->task_count);
+    return NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_NICS_RAILS_H
+#define NUIOA_NICS_RAILS_H
+
+#include "option/option.h"
+#include "ranks/assignment.h"
+#include "topology/node.h"
+
+/* Rails: the NICs that a plan may use. Private to the library.
+ *
+ * Traffic between nodes stays on one fabric, so all rails are of one fabric: the best of those
+ * that the `nic` option selects (nuioa_nic_narrow in topology/nic.h). */
+struct nuioa_rails {
+    unsigned count;      /* a rail is an index below this one */
+    uint32_t *nic;       /* [count]: index into node->nics */
+    bool guessed;        /* a guess of what NICs are for has decided */
+    bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
+    unsigned numa_count; /* that of the node */
+    uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */
+    double *price;       /* the same: nuioa_measured_price; NULL: nothing was measured */
+    uint32_t cpu_count;  /* one more than the largest OS index of a CPU */
+    int32_t *numa_of;    /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
+};
+
+/* Finds the rails of a node, and adds warnings about NICs that are left out to `warnings`. *rails
+ * does not keep pointers to its input. Returns 0, and the caller frees *rails with
+ * nuioa_rails_free; without any NIC `count` is 0. Or returns with *err -ENOMEM, or -EINVAL if
+ * options->nic is malformed, and *rails is empty. */
+int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
+                     const struct nuioa_options *options, struct nuioa_warnings *warnings,
+                     struct nuioa_error *err);
+
+/* Sets *usable to these NICs, and what is known of them. It is overwritten. The caller frees
+ * usable->nics. Returns 0 or -ENOMEM. */
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
+                      const struct nuioa_node *node, const struct nuioa_options *options);
+
+/* Frees what *rails owns and makes it empty, which it may be already. */
+void nuioa_rails_free(struct nuioa_rails *rails);
+
+/* Returns the level (ranks/assignment.h) from one rail to the farthest NUMA node of `cpus` (OS
+ * indexes), because data may be on each of them. A CPU without a NUMA node counts as the farthest.
+ * Returns NUIOA_NO_LEVEL if the rails are not located. */
+uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail,
+                          hwloc_const_bitmap_t cpus);
+
+/* Returns the level of `cpus` (OS indexes) from the rail for which nuioa_rail_level is lowest;
+ * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
+uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
+
+/* Returns the cost of one unit of traffic to a NIC at `level` (ranks/assignment.h), a number
+ * without unit: 1 on the NIC's NUMA nodes (and if the level is NUIOA_NO_LEVEL),
+ * options->remote_cost more on the next level, and options->hop_cost more for each further level.
+ * The defaults come from measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA Effects
+ * on High-Speed Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin and S.
+ * Moreaud, "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for Multicore
+ * Clusters" (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle machine
+ * and more on a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
+double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
+
+/* Returns the cost of one unit of traffic between `cpus` (OS indexes) and a rail: what was measured
+ * of the rail and the NUMA nodes of `cpus`, and nuioa_nic_cost where nothing was; of several NUMA
+ * nodes the highest. */
+double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                        unsigned rail, hwloc_const_bitmap_t cpus);
+
+/* Returns the least nuioa_rail_price of the rails for which nuioa_rail_level is lowest; that of
+ * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
+double nuioa_rails_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                         hwloc_const_bitmap_t cpus);
+
+/* Returns 0 if all of `cpus` (OS indexes) are among those that some rail is attached to (for
+ * example one L3 of a NUMA node), else 1. If two sets of CPUs have the same level, the set with 0
+ * is nearer. `node` is the one that the rails were found on. */
+uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         hwloc_const_bitmap_t cpus);
+
+/* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and
+ * then as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
+uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                             hwloc_const_bitmap_t cpus, unsigned rail);
+
+/* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), as
+ * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many
+ * are true: 0 only if there is no rail. */
+unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                          hwloc_const_bitmap_t cpus, bool *near);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/block_place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/plan_cost.h"
+#include "slots/rank_block.h"
+#include "slots/free_cores.h"
+
+/* A trial has CPUs for each rank, and the CPUs to which ranks may move. */
+struct trial {
+    uint32_t count;
+    hwloc_bitmap_t *cpus; /* [count] */
+    hwloc_bitmap_t spare;
+};
+
+static void trial_free(struct trial *t)
+{
+    for (uint32_t i = 0; t->cpus && i < t->count; i++)
+        hwloc_bitmap_free(t->cpus[i]);
+    free(t->cpus);
+    hwloc_bitmap_free(t->spare);
+}
+
+static int trial_alloc(struct trial *t, uint32_t count)
+{
+    *t = (struct trial){ count, calloc(count, sizeof(*t->cpus)), hwloc_bitmap_alloc() };
+    bool all = t->cpus && t->spare;
+    for (uint32_t i = 0; all && i < count; i++)
+        all = (t->cpus[i] = hwloc_bitmap_alloc());
+    return all ? 0 : -ENOMEM;
+}
+
+/* Moves the block with the spare cores among `among`; without any if that is NULL. Returns as
+ * nuioa_rank_block_move does. */
+static int try_among(const struct planner *p, const struct nuioa_slots *slots,
+                     hwloc_const_bitmap_t among, struct trial *t)
+{
+    int rc = among ? nuioa_spare_find(&p->basis, among, t->spare) : 0;
+    bool any = among && !hwloc_bitmap_iszero(t->spare);
+    return rc < 0 ? rc
+                  : nuioa_rank_block_move(p->basis.request, slots, &p->basis.rails,
+                                          any ? t->spare : NULL, t->cpus);
+}
+
+/* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
+static bool hints_help(const struct nuioa_slots *slots)
+{
+    for (uint32_t i = 0; i < slots->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (slots->kind[i] == slots->kind[k] && slots->nic_cost[i] != slots->nic_cost[k])
+                return true;
+    return false;
+}
+
+/* Returns the reason why nobody moves: of all sentences the one whose advice helps. */
+static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
+                                 int result, enum nuioa_reason refused, struct trial *t)
+{
+    if (result == NUIOA_RANK_BLOCK_SPREAD)
+        return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
+    if (try_among(p, slots, nuioa_spare_advised(&p->basis, refused), t) == NUIOA_RANK_BLOCK_MOVED)
+        return refused == NUIOA_REASON_NONE ? NUIOA_REASON_BLOCK_NO_SPARE : refused;
+    return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
+                                                : NUIOA_REASON_BLOCK_NEAREST;
+}
+
+int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
+{
+    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
+    struct trial t;
+    int result = trial_alloc(&t, slots->count), rc = result;
+    if (rc == 0)
+        result =
+            try_among(p, slots, refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL, &t);
+    if (result < 0)
+        rc = result;
+    else if (result != NUIOA_RANK_BLOCK_MOVED)
+        nuioa_planner_say(p, why_not(p, slots, result, refused, &t));
+    bool moved = rc == 0 && result == NUIOA_RANK_BLOCK_MOVED;
+    for (uint32_t i = 0; moved && rc == 0 && i < t.count; i++)
+        if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, t.cpus[i]) < 0)
+            rc = -ENOMEM;
+    if (moved && rc == 0)
+        rc = nuioa_plan_judge(p, "block");
+    if (moved && rc >= 0)
+        nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
+    trial_free(&t);
+    return rc;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ranks/assignment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
+                              size_t size)
+{
+    char list[256];
+    hwloc_bitmap_list_snprintf(list, sizeof(list), numas);
+    snprintf(text, size, "%s:%s", policy, list);
+    return text;
+}
+
+const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size)
+{
+    switch (assignment->memory) {
+    case NUIOA_MEMORY_PREFERRED:
+        return numas_text("preferred", assignment->memory_numas, text, size);
+    case NUIOA_MEMORY_INTERLEAVE:
+        return numas_text("interleave", assignment->memory_numas, text, size);
+    case NUIOA_MEMORY_KEPT: snprintf(text, size, "kept"); return text;
+    default: snprintf(text, size, "default"); return text;
+    }
+}
+
+const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < assignment->place_count; i++) {
+        /* OMP_PLACES accepts "{0,1}" and "{0:2}", but not the kernel's "0-1". */
+        int n = snprintf(text + used, size - used, "%s{", i ? "," : "");
+        unsigned cpu;
+        bool first = true;
+        hwloc_bitmap_foreach_begin(cpu, assignment->places[i])
+        {
+            if (n >= 0 && (size_t)n < size - used) {
+                used += (size_t)n;
+                n = snprintf(text + used, size - used, "%s%u", first ? "" : ",", cpu);
+                first = false;
+            }
+        }
+        hwloc_bitmap_foreach_end();
+        if (n < 0 || (size_t)n + 1 >= size - used)
+            return NULL;
+        used += (size_t)n;
+        text[used++] = '}';
+        text[used] = '\0';
+    }
+    return used ? text : NULL;
+}
+
+/* Appends a word to a list with commas of which *used bytes are written. Returns false if it does
+ * not fit. */
+static bool append(const char *word, char *text, size_t size, size_t *used)
+{
+    int n = snprintf(text + *used, size - *used, "%s%s", *used ? "," : "", word);
+    if (n < 0 || (size_t)n >= size - *used)
+        return false;
+    *used += (size_t)n;
+    return true;
+}
+
+const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size)
+{
+    size_t used = 0;
+    char label[48];
+    for (uint32_t i = 0; i < assignment->nic_count; i++)
+        if (!append(nuioa_nic_label(&node->nics[assignment->nics[i]], label, sizeof(label)), text,
+                    size, &used))
+            return NULL;
+    return used ? text : NULL;
+}
+
+const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < assignment->gpu_count; i++)
+        if (!append(node->gpus[assignment->gpus[i]].pci, text, size, &used))
+            return NULL;
+    return used ? text : NULL;
+}
+
+const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
+                             const struct nuioa_node *node, char *text, size_t size)
+{
+    char label[48];
+    *text = '\0';
+    if (assignment->nic_count <= 2 && nuioa_nics_text(assignment, node, text, size))
+        return text;
+    *text = '\0';
+    if (assignment->nic_count)
+        snprintf(text, size, "%s +%u",
+                 nuioa_nic_label(&node->nics[assignment->nics[0]], label, sizeof(label)),
+                 assignment->nic_count - 1);
+    return text;
+}
+
+static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+    return a_count == b_count && (!a_count || !memcmp(a, b, a_count * sizeof(*a)));
+}
+
+bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
+{
+    return same_numbers(a->nics, a->nic_count, b->nics, b->nic_count) &&
+           same_numbers(a->gpus, a->gpu_count, b->gpus, b->gpu_count);
+}
+
+void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
+{
+    for (uint32_t i = 0; i < assignment->place_count; i++)
+        hwloc_bitmap_free(assignment->places[i]);
+    free(assignment->places);
+    assignment->places = NULL;
+    assignment->place_count = 0;
+}
+
+void nuioa_assignments_free(struct nuioa_assignment *list, uint32_t count)
+{
+    for (uint32_t i = 0; list && i < count; i++) {
+        free(list[i].nics);
+        free(list[i].gpus);
+        free(list[i].seen);
+        free(list[i].near);
+    }
+    free(list);
+}
+
+int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
+                              uint32_t count, bool known)
+{
+    free(assignment->gpus);
+    assignment->gpus_known = known;
+    assignment->gpu_count = 0;
+    assignment->gpus = NULL;
+    if (!count)
+        return 0;
+    assignment->gpus = malloc(count * sizeof(*assignment->gpus));
+    if (!assignment->gpus)
+        return -ENOMEM;
+    memcpy(assignment->gpus, gpus, count * sizeof(*assignment->gpus));
+    assignment->gpu_count = count;
+    return 0;
+}
+
+void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node)
+{
+    assignment->path = NUIOA_PATH_UNKNOWN;
+    for (uint32_t k = 0; k < assignment->gpu_count; k++) {
+        enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
+        for (uint32_t i = 0; i < assignment->nic_count; i++) {
+            enum nuioa_path path = nuioa_path_at(node, assignment->gpus[k], assignment->nics[i]);
+            shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
+        }
+        if (!k || nuioa_path_shorter(assignment->path, shortest))
+            assignment->path = shortest;
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots/basis.h"
+
+#include <errno.h>
+
+#include "nics/gpu_distance.h"
+
+int nuioa_basis_init(struct nuioa_basis *b, const struct nuioa_request *r,
+                     struct nuioa_warnings *warnings, struct nuioa_error *err)
+{
+    *b = (struct nuioa_basis){ .request = r, .follows = nuioa_gpus_followed(r) };
+    b->allowed_cpus = hwloc_bitmap_dup(r->allowed_cpus ? r->allowed_cpus : r->node->allowed_cpus);
+    b->allowed_numas =
+        hwloc_bitmap_dup(r->allowed_numas ? r->allowed_numas : r->node->allowed_numas);
+    if (!b->allowed_cpus || !b->allowed_numas)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    return nuioa_rails_init(&b->rails, r->node, r->options, warnings, err);
+}
+
+void nuioa_basis_free(struct nuioa_basis *b)
+{
+    hwloc_bitmap_free(b->allowed_cpus);
+    hwloc_bitmap_free(b->allowed_numas);
+    nuioa_rails_free(&b->rails);
+}
+
+uint32_t nuioa_nic_level(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
+{
+    if (!b->follows)
+        return nuioa_rails_nearest(&b->rails, cpus);
+    return nuioa_gpu_nic_level(&b->rails, b->request->node, &b->request->tasks[local], cpus);
+}
+
+double nuioa_nic_price(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
+{
+    const struct nuioa_request *r = b->request;
+    if (!b->follows)
+        return nuioa_rails_price(&b->rails, r->options, cpus);
+    return nuioa_gpu_nic_price(&b->rails, r->node, r->options, &r->tasks[local], cpus);
+}
+
+bool nuioa_unbound(const struct nuioa_basis *b)
+{
+    const struct nuioa_request *r = b->request;
+    for (uint32_t i = 1; i < r->task_count; i++)
+        if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
+            return false;
+    return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, b->allowed_cpus);
+}
+
+/* Returns true if two ranks have CPUs in common, or if there is no memory to know. */
+static bool masks_overlap(const struct nuioa_request *r)
+{
+    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    bool overlap = !seen;
+    for (uint32_t i = 0; !overlap && i < r->task_count; i++) {
+        overlap = hwloc_bitmap_intersects(seen, r->tasks[i].cpus) ||
+                  hwloc_bitmap_or(seen, seen, r->tasks[i].cpus) < 0;
+    }
+    hwloc_bitmap_free(seen);
+    return overlap;
+}
+
+bool nuioa_shares(const struct nuioa_basis *b)
+{
+    const struct nuioa_request *r = b->request;
+    if (r->options->cores == NUIOA_CORES_SHARE)
+        return nuioa_unbound(b) || masks_overlap(r);
+    return r->options->cores == NUIOA_CORES_AUTO && r->options->asked &&
+           (!r->sees_gpu || b->follows) && nuioa_unbound(b);
+}

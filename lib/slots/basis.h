@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_SLOTS_BASIS_H
+#define NUIOA_SLOTS_BASIS_H
+
+#include "nics/rails.h"
+#include "ranks/request.h"
+
+/* What all decisions of one plan read, and none changes. Private to the library. */
+struct nuioa_basis {
+    const struct nuioa_request *request; /* the caller's */
+    struct nuioa_rails rails;
+    hwloc_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
+    hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
+    bool follows;                 /* CPUs follow GPUs (nics/gpu_distance.h) */
+};
+
+/* Fills *basis, finds the rails, and adds their warnings to `warnings`. `request` must outlive
+ * *basis. Returns 0; or with *err -ENOMEM, or -EINVAL if the `nic` option is malformed. In every
+ * case the caller frees *basis with nuioa_basis_free. */
+int nuioa_basis_init(struct nuioa_basis *basis, const struct nuioa_request *request,
+                     struct nuioa_warnings *warnings, struct nuioa_error *err);
+
+/* Frees what the basis owns: not the request, or `basis` itself. */
+void nuioa_basis_free(struct nuioa_basis *basis);
+
+/* Returns the level (ranks/assignment.h) of `cpus` (OS indexes) from the NIC that the price of the
+ * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */
+uint32_t nuioa_nic_level(const struct nuioa_basis *basis, uint32_t local,
+                         hwloc_const_bitmap_t cpus);
+
+/* Returns that price: the cost of one unit of the task's traffic, as nuioa_rail_price says. */
+double nuioa_nic_price(const struct nuioa_basis *basis, uint32_t local, hwloc_const_bitmap_t cpus);
+
+/* Returns true if Slurm bound no rank: if several ranks all have the same CPUs, or if a single rank
+ * has all CPUs of the step. */
+bool nuioa_unbound(const struct nuioa_basis *basis);
+
+/* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
+ * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked
+ * for placement, and the ranks see no GPU or CPUs follow GPUs. */
+bool nuioa_shares(const struct nuioa_basis *basis);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_SLOTS_CORE_H
+#define NUIOA_SLOTS_CORE_H
+
+#include "nics/rails.h"
+
+/* Cores of a node, and those that new slots are made of. The PUs of a core follow one another in
+ * node->pus. Private to the library. */
+
+/* Returns how many cores have a PU in `cpus` (OS indexes). */
+uint32_t nuioa_core_count(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
+
+/* Sets `whole`, the caller's bitmap, to all PUs of the cores that have a PU in `cpus`; both are OS
+ * indexes. Returns 0 or -ENOMEM. */
+int nuioa_cores_whole(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
+                      hwloc_bitmap_t whole);
+
+/* A core of which some PUs may be used. */
+struct nuioa_core {
+    uint32_t index;      /* logical, over the machine */
+    uint32_t first, end; /* its PUs are node->pus[first] to node->pus[end - 1] */
+    uint32_t pus;        /* how many of them may be used */
+    uint32_t level, tie; /* nuioa_rails_nearest and nuioa_rails_tie of these PUs */
+    uint32_t package;
+    int32_t numa; /* index into node->numas; -1: unknown */
+};
+
+/* Returns the cores that have a PU in `allowed`, those nearest to the rails first; the cores of one
+ * NUMA node follow one another. Sets *count. The caller frees the array. NULL: out of memory. */
+struct nuioa_core *nuioa_cores_list(const struct nuioa_node *node, const struct nuioa_rails *rails,
+                                    hwloc_const_bitmap_t allowed, uint32_t *count);
+
+/* Adds the first PUs of a core that are in `allowed` to `cpus`, at most `max` of them. Returns how
+ * many it added. */
+uint32_t nuioa_core_take(const struct nuioa_node *node, const struct nuioa_core *core,
+                         hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots/gpu_slots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slots/core.h"
+#include "nics/gpu_distance.h"
+#include "slots/slot_pack.h"
+#include "slots/free_cores.h"
+#include "slots/transportation.h"
+#include "util/arena.h"
+
+/* Slots of one place are equal for every task: they have the same kind and the same NUMA nodes. */
+struct follow {
+    const struct nuioa_basis *basis;
+    struct nuioa_slots *slots;
+    uint32_t *slot_of;  /* [n]: the result */
+    uint32_t n, places; /* n: tasks, and slots */
+    uint32_t *start;    /* [n]: the place of each slot, where the task of that number starts */
+    uint32_t *place;    /* [n]: the place that each task gets */
+    uint32_t *sample;   /* [n]: for each place, one of its slots */
+    uint32_t *room;     /* [n]: for each place, how many slots it has */
+    uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
+    double *price;      /* [n * places]: of reaching the task's NIC from a place */
+    int64_t *cost;      /* [n * places]: as the transportation problem needs it */
+    struct nuioa_arena arena; /* of these arrays */
+};
+
+/* Makes slots that several tasks share, as with --cpu-bind=sockets, of the kind of what each of
+ * them has for itself: the parts of 3 CPUs and of 2 CPUs that two tasks share are alike. */
+static void find_shares(const struct follow *f, const struct nuioa_node *node)
+{
+    const struct nuioa_slots *s = f->slots;
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t sharers = 0, first = f->n;
+        for (uint32_t k = 0; k < f->n; k++)
+            if (hwloc_bitmap_isequal(s->cpus[i], s->cpus[k])) {
+                first = k < first ? k : first;
+                sharers++;
+            }
+        if (first < i)
+            s->kind[i] = s->kind[first];
+        else if (sharers > 1)
+            s->kind[i] = (uint32_t)hwloc_bitmap_weight(s->cpus[i]) / sharers << 16 |
+                         nuioa_core_count(node, s->cpus[i]) / sharers;
+    }
+}
+
+/* Numbers the places. Returns 0 or -ENOMEM. */
+static int find_places(struct follow *f, const struct nuioa_node *node)
+{
+    const struct nuioa_slots *s = f->slots;
+    hwloc_bitmap_t *numas = calloc(f->n, sizeof(*numas));
+    int rc = numas ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < f->n; i++) {
+        hwloc_bitmap_t mine = numas[f->places] = hwloc_bitmap_alloc();
+        uint32_t k = 0;
+        if (!mine) {
+            rc = -ENOMEM;
+            break;
+        }
+        nuioa_node_numas_of(node, s->cpus[i], mine);
+        while (k < f->places &&
+               (s->kind[f->sample[k]] != s->kind[i] || !hwloc_bitmap_isequal(numas[k], mine)))
+            k++;
+        if (k == f->places)
+            f->sample[f->places++] = i;
+        else
+            hwloc_bitmap_free(mine);
+        f->start[i] = k;
+        f->room[k]++;
+    }
+    for (uint32_t k = 0; numas && k < f->places; k++)
+        hwloc_bitmap_free(numas[k]);
+    free(numas);
+    return rc;
+}
+
+static int follow_alloc(struct follow *f)
+{
+    struct nuioa_arena *arena = &f->arena;
+    f->start = nuioa_arena_take(arena, f->n, sizeof(*f->start));
+    f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
+    f->sample = nuioa_arena_take(arena, f->n, sizeof(*f->sample));
+    f->room = nuioa_arena_take(arena, f->n, sizeof(*f->room));
+    find_shares(f, f->basis->request->node);
+    if (arena->failed || find_places(f, f->basis->request->node) < 0)
+        return -ENOMEM;
+    size_t cells = (size_t)f->n * f->places;
+    f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
+    f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
+    f->cost = nuioa_arena_take(arena, cells, sizeof(*f->cost));
+    return arena->failed ? -ENOMEM : 0;
+}
+
+/* Computes levels and prices. Returns the highest level that a task may have. */
+static uint32_t find_levels(struct follow *f)
+{
+    const struct nuioa_request *r = f->basis->request;
+    uint32_t highest = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t now = nuioa_gpu_level(r->node, &r->tasks[i], r->tasks[i].cpus);
+        highest = now > highest ? now : highest;
+        for (uint32_t k = 0; k < f->places; k++) {
+            uint32_t slot = f->sample[k];
+            uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], f->slots->cpus[slot]);
+            bool allowed = f->slots->kind[slot] == f->slots->kind[i] && level <= now;
+            size_t cell = (size_t)i * f->places + k;
+            f->level[cell] = allowed ? level : NUIOA_NO_LEVEL;
+            f->price[cell] = nuioa_nic_price(f->basis, i, f->slots->cpus[slot]);
+        }
+    }
+    return highest;
+}
+
+/* Returns an upper bound on the part of J that belongs to the NICs; 0 if it is too large for a
+ * double. */
+static double highest_price(const struct follow *f)
+{
+    double sum = 0, price = 0;
+    for (size_t cell = 0; cell < (size_t)f->n * f->places; cell++)
+        price = f->price[cell] > price ? f->price[cell] : price;
+    for (uint32_t i = 0; i < f->n; i++)
+        sum += f->basis->request->tasks[i].weight;
+    return isfinite(sum * price) ? sum * price : 0;
+}
+
+/* Writes level, price and move of a task as the digits of one number, so that a lower digit counts
+ * only among equals: integers have no rounding errors, which would move tasks without a gain. With
+ * pairs prices do not count, because their sum is not J. No task may be above level `worst`. */
+static void find_costs(struct follow *f, uint32_t worst)
+{
+    const struct nuioa_request *r = f->basis->request;
+    int64_t moves = (int64_t)f->n + 1;
+    int64_t prices = ((int64_t)1 << 59) / moves / moves / (worst + 1);
+    double all = highest_price(f);
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t k = 0; k < f->places; k++) {
+            size_t cell = (size_t)i * f->places + k;
+            double part = all > 0 && !r->pair_count ? r->tasks[i].weight * f->price[cell] / all : 0;
+            int64_t price = (int64_t)(part * (double)(prices - 1));
+            f->cost[cell] = INT64_MAX;
+            if (f->level[cell] <= worst)
+                f->cost[cell] = (f->level[cell] * prices + price) * moves + (f->start[i] != k);
+        }
+}
+
+/* Finds the place of each task, with the lowest worst level for which there is one. Places above it
+ * are no longer the task's. */
+static int choose_places(struct follow *f)
+{
+    struct nuioa_transportation problem = { f->n, f->places, f->cost, f->room,
+                                            f->basis->request->cpu_until_us };
+    uint32_t highest = find_levels(f), worst = 0;
+    int rc = -ENOSPC;
+    for (; rc == -ENOSPC && worst <= highest; worst++) {
+        find_costs(f, worst);
+        rc = nuioa_transport(&problem, f->place);
+    }
+    for (size_t cell = 0; cell < (size_t)f->n * f->places; cell++)
+        if (f->level[cell] >= worst)
+            f->level[cell] = NUIOA_NO_LEVEL;
+    return rc;
+}
+
+/* Gives each task a slot of its place: its own if it stays in its place, else a free one. */
+static int choose_slots(const struct follow *f)
+{
+    uint32_t *slot_of = f->slot_of;
+    bool *used = calloc(f->n, sizeof(*used));
+    if (!used)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < f->n; i++)
+        used[i] = f->place[i] == f->start[i];
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t s = 0;
+        while (f->place[i] != f->start[i] && (used[s] || f->start[s] != f->place[i]))
+            s++;
+        slot_of[i] = f->place[i] == f->start[i] ? i : s;
+        used[slot_of[i]] = true;
+    }
+    free(used);
+    return 0;
+}
+
+/* Returns true if it changes neither the sum of their levels nor a price whether task `a` has its
+ * place and task `b` has `place`, or the other way round. */
+static bool is_even(const struct follow *f, uint32_t a, uint32_t b, uint32_t place)
+{
+    size_t x = (size_t)a * f->places, y = (size_t)b * f->places;
+    const uint32_t *level = f->level;
+    return level[x + place] != NUIOA_NO_LEVEL && level[y + place] != NUIOA_NO_LEVEL &&
+           level[y + f->place[a]] != NUIOA_NO_LEVEL && f->price[x + place] == f->price[y + place] &&
+           level[x + place] + level[y + f->place[a]] == level[x + f->place[a]] + level[y + place];
+}
+
+/* Returns true if a task can join the group of task `first`, whose tasks below `task` have it as
+ * their group: every permutation of their places is as good for the GPUs. */
+static bool joins(const struct follow *f, const uint32_t *group, uint32_t first, uint32_t task)
+{
+    for (uint32_t m = 0; m < task; m++)
+        if (group[m] == first &&
+            !(is_even(f, first, m, f->place[task]) && is_even(f, first, task, f->place[m])))
+            return false;
+    return is_even(f, first, task, f->place[task]);
+}
+
+/* Groups tasks that may exchange their slots, and prices the slots for the group that has them. */
+static int group_tasks(const struct follow *f)
+{
+    uint32_t *group = calloc(f->n, sizeof(*group));
+    if (!group)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t slot = f->slot_of[i], first = 0;
+        size_t cell = (size_t)i * f->places + f->place[i];
+        while (first < i && !(group[first] == first && joins(f, group, first, i)))
+            first++;
+        group[i] = first;
+        f->slots->kind[slot] = first;
+        f->slots->nic_cost[slot] = f->price[cell];
+        f->slots->tie[slot] += f->level[cell] << 16;
+    }
+    free(group);
+    return 0;
+}
+
+int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots, uint32_t *slot_of)
+{
+    struct follow f = {
+        .basis = basis, .slots = slots, .slot_of = slot_of, .n = basis->request->task_count
+    };
+    int rc = follow_alloc(&f);
+    if (rc == 0)
+        rc = choose_places(&f);
+    if (rc == 0)
+        rc = choose_slots(&f);
+    if (rc == 0)
+        rc = group_tasks(&f);
+    nuioa_arena_free(&f.arena);
+    return rc;
+}
+
+/* Sets `near` to those of `cpus` that are at most at this level from the GPUs of the only task. */
+static int find_near(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus, uint32_t level,
+                     hwloc_bitmap_t near)
+{
+    const struct nuioa_node *node = b->request->node;
+    hwloc_bitmap_zero(near);
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        if (nuioa_gpu_level(node, b->request->tasks, node->numas[i].cpus) <= level &&
+            hwloc_bitmap_or(near, near, node->numas[i].cpus) < 0)
+            return -ENOMEM;
+    return hwloc_bitmap_and(near, near, cpus) < 0 ? -ENOMEM : 0;
+}
+
+/* Sets `among` to the CPUs that the only rank may have: of its own mask, and if Slurm bound it also
+ * spare cores of the step. */
+static int find_among(const struct nuioa_basis *b, hwloc_const_bitmap_t own, hwloc_bitmap_t among)
+{
+    bool may = !nuioa_unbound(b) && nuioa_spare_refused(b) == NUIOA_REASON_NONE;
+    int rc = may ? nuioa_spare_find(b, b->allowed_cpus, among) : 0;
+    return rc == 0 && hwloc_bitmap_or(among, among, own) < 0 ? -ENOMEM : rc;
+}
+
+int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots *own,
+                           struct nuioa_slots *slots)
+{
+    const struct nuioa_request *r = b->request;
+    bool wide = nuioa_unbound(b);
+    uint32_t now = nuioa_gpu_level(r->node, r->tasks, own->cpus[0]);
+    uint32_t count = wide ? r->cpus_typed : (uint32_t)hwloc_bitmap_weight(own->cpus[0]);
+    hwloc_bitmap_t near = hwloc_bitmap_alloc(), among = hwloc_bitmap_alloc();
+    int rc = near && among ? find_among(b, own->cpus[0], among) : -ENOMEM;
+    rc = rc == 0 ? -ENOSPC : rc;
+    *slots = (struct nuioa_slots){ 0 };
+    for (uint32_t level = 0; rc == -ENOSPC && level < now + wide; level++) {
+        nuioa_slots_free(slots);
+        rc = find_near(b, among, level, near);
+        if (rc == 0)
+            rc = nuioa_slots_pack(slots, r, &b->rails, near, count);
+        if (rc == 0)
+            rc = nuioa_slots_price(slots, r, &b->rails, r->pair_count);
+        if (rc == 0 && (wide ? hwloc_bitmap_isequal(slots->cpus[0], own->cpus[0])
+                             : slots->kind[0] != own->kind[0]))
+            rc = -ENOSPC;
+    }
+    hwloc_bitmap_free(near);
+    hwloc_bitmap_free(among);
+    return rc;
+}

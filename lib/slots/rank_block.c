@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots/rank_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapping/mapping.h"
+#include "slots/free_cores.h"
+#include "util/arena.h"
+
+struct blocks {
+    uint32_t count;
+    uint32_t *of;       /* [task_count]: the block of a task */
+    uint32_t *position; /* [task_count]: its position in the block, by local rank */
+    uint32_t *size;     /* [count] */
+    uint32_t *first;    /* [count]: its lowest local rank */
+    uint32_t *kind;     /* [count]: equal for blocks that can change places */
+};
+
+static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *arena)
+{
+    *b = (struct blocks){ 0 };
+    b->of = nuioa_arena_take(arena, tasks, sizeof(*b->of));
+    b->position = nuioa_arena_take(arena, tasks, sizeof(*b->position));
+    b->size = nuioa_arena_take(arena, tasks, sizeof(*b->size));
+    b->first = nuioa_arena_take(arena, tasks, sizeof(*b->first));
+    b->kind = nuioa_arena_take(arena, tasks, sizeof(*b->kind));
+    return arena->failed ? -ENOMEM : 0;
+}
+
+/* Returns the index into node->numas of the NUMA node that holds all of `cpus`, or -1. */
+static int numa_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+{
+    int cpu = hwloc_bitmap_first(cpus);
+    int pu = cpu < 0 ? -1 : nuioa_node_pu(node, (unsigned)cpu);
+    int numa = pu < 0 ? -1 : node->pus[pu].numa;
+    return numa >= 0 && hwloc_bitmap_isincluded(cpus, node->numas[numa].cpus) ? numa : -1;
+}
+
+/* Returns true if two blocks can change places: they have the same size, and the slots at each
+ * position are of the same kind. */
+static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, uint32_t x,
+                       uint32_t y)
+{
+    if (b->size[x] != b->size[y])
+        return false;
+    for (uint32_t i = 0; i < slots->count; i++)
+        for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)
+            if (b->of[k] == y && b->position[k] == b->position[i] &&
+                slots->kind[k] != slots->kind[i])
+                return false;
+    return true;
+}
+
+/* Finds the blocks. Returns false if a rank's CPUs span NUMA nodes. */
+static bool find_blocks(const struct nuioa_node *node, const struct nuioa_slots *slots,
+                        struct blocks *b)
+{
+    for (uint32_t i = 0; i < slots->count; i++) {
+        int numa = numa_of(node, slots->cpus[i]);
+        if (numa < 0)
+            return false;
+        uint32_t x = 0;
+        while (x < b->count && numa_of(node, slots->cpus[b->first[x]]) != numa)
+            x++;
+        if (x == b->count)
+            b->first[b->count++] = i;
+        b->of[i] = x;
+        b->position[i] = b->size[x]++;
+    }
+    for (uint32_t x = 0; x < b->count; x++) {
+        uint32_t like = 0;
+        while (!same_shape(b, slots, like, x))
+            like++;
+        b->kind[x] = like;
+    }
+    return true;
+}
+
+static int by_members(const void *a, const void *b)
+{
+    return memcmp(a, b, 2 * sizeof(uint32_t));
+}
+
+/* Writes one pair for every two blocks that have consecutive ranks, with the number of such ranks
+ * as bytes. Returns the number of pairs. */
+static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
+{
+    uint32_t n = 0, merged = 0;
+    for (uint32_t i = 0; i + 1 < tasks; i++) {
+        uint32_t x = b->of[i], y = b->of[i + 1];
+        if (x != y)
+            pairs[n++] = (struct nuioa_pair){ x < y ? x : y, x < y ? y : x, 1 };
+    }
+    qsort(pairs, n, sizeof(*pairs), by_members);
+    for (uint32_t i = 0; i < n; i++) {
+        if (merged && !by_members(&pairs[merged - 1], &pairs[i]))
+            pairs[merged - 1].bytes += pairs[i].bytes;
+        else
+            pairs[merged++] = pairs[i];
+    }
+    return merged;
+}
+
+/* The most evaluations of one mapping. It keeps a launch without hints below a millisecond. */
+#define EFFORT 20000
+
+/* Where blocks can be: place x is that of block x, and behind those are NUMA nodes without ranks in
+ * which every block of block 0's kind has room. */
+struct places {
+    const struct nuioa_request *request;
+    const struct nuioa_slots *slots;
+    const struct nuioa_rails *rails;
+    const struct blocks *blocks;
+    hwloc_const_bitmap_t spare;
+    struct nuioa_arena *arena; /* of all arrays */
+    uint32_t count;
+    uint32_t *numa;             /* [count]: of those without ranks, an index into node->numas */
+    hwloc_bitmap_t *cpus;       /* [count]: of the lowest rank of a block there; it owns them */
+    uint32_t *level;            /* [count]: of these CPUs */
+    hwloc_const_bitmap_t *like; /* [task_count]: for copy_block */
+    hwloc_bitmap_t *out;        /* [task_count]: for copy_block; the first one is its own */
+};
+
+static void places_free(struct places *p)
+{
+    for (uint32_t x = 0; p->cpus && x < p->count; x++)
+        hwloc_bitmap_free(p->cpus[x]);
+}
+
+static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
+{
+    p->numa[p->count] = numa;
+    p->level[p->count] = nuioa_rails_nearest(p->rails, cpus);
+    p->cpus[p->count] = hwloc_bitmap_dup(cpus);
+    return p->cpus[p->count++] ? 0 : -ENOMEM;
+}
+
+static int places_begin(struct places *p)
+{
+    const uint32_t most = p->blocks->count + p->request->node->numa_count;
+    p->numa = nuioa_arena_take(p->arena, most, sizeof(*p->numa));
+    p->cpus = nuioa_arena_take(p->arena, most, sizeof(hwloc_bitmap_t));
+    p->level = nuioa_arena_take(p->arena, most, sizeof(*p->level));
+    p->like = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_const_bitmap_t));
+    p->out = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_bitmap_t));
+    int rc = p->arena->failed ? -ENOMEM : 0;
+    for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
+        rc = add_place(p, 0, p->slots->cpus[p->blocks->first[x]]);
+    return rc;
+}
+
+/* Sets cpus[i], for each rank i of block x, to CPUs of `numa` that have the shape of the block. */
+static int copy_block(struct places *p, uint32_t x, uint32_t numa, hwloc_bitmap_t *cpus)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->slots->count; i++)
+        if (p->blocks->of[i] == x) {
+            p->like[count] = p->slots->cpus[i];
+            p->out[count++] = cpus[i];
+        }
+    return nuioa_spare_copy(p->request->node, p->rails, p->spare, numa, p->like, count, p->out);
+}
+
+/* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
+ * bitmaps for the search. */
+static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
+{
+    const struct nuioa_node *node = p->request->node;
+    int rc = 0;
+    for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
+        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->spare);
+        for (uint32_t i = 0; free && i < p->slots->count; i++)
+            free = !hwloc_bitmap_intersects(node->numas[numa].cpus, p->slots->cpus[i]);
+        for (uint32_t x = p->blocks->count; rc == 0 && free && x-- > 0;) {
+            if (p->blocks->kind[x] == p->blocks->kind[0])
+                rc = copy_block(p, x, numa, cpus);
+            free = rc == 0;
+            rc = rc == -ENOSPC ? 0 : rc;
+        }
+        if (rc == 0 && free) /* the CPUs are those of block 0, the last one that was copied */
+            rc = add_place(p, numa, cpus[0]);
+    }
+    return rc;
+}
+
+/* A mapping problem in which the tasks are blocks and the slots are places, with the memory that
+ * struct nuioa_problem points to. */
+struct block_problem {
+    struct nuioa_problem problem;
+    double *none, *little; /* [blocks]: weights */
+    double *nic_cost, *domain_cost;
+    uint32_t *tie, *domain, *kind, *start, *best, *try;
+    bool *pinned;
+    struct nuioa_pair *pairs;
+};
+
+static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_t places,
+                               uint32_t tasks, struct nuioa_arena *arena)
+{
+    a->none = nuioa_arena_take(arena, blocks, sizeof(*a->none));
+    a->little = nuioa_arena_take(arena, blocks, sizeof(*a->little));
+    a->nic_cost = nuioa_arena_take(arena, places, sizeof(*a->nic_cost));
+    a->domain_cost = nuioa_arena_take(arena, (size_t)places * places, sizeof(*a->domain_cost));
+    a->tie = nuioa_arena_take(arena, places, sizeof(*a->tie));
+    a->domain = nuioa_arena_take(arena, places, sizeof(*a->domain));
+    a->kind = nuioa_arena_take(arena, places, sizeof(*a->kind));
+    a->start = nuioa_arena_take(arena, blocks, sizeof(*a->start));
+    a->best = nuioa_arena_take(arena, blocks, sizeof(*a->best));
+    a->try = nuioa_arena_take(arena, blocks, sizeof(*a->try));
+    a->pinned = nuioa_arena_take(arena, blocks, sizeof(*a->pinned));
+    a->pairs = nuioa_arena_take(arena, tasks, sizeof(*a->pairs));
+    return arena->failed ? -ENOMEM : 0;
+}
+
+static int block_problem_fill(struct block_problem *a, const struct places *p)
+{
+    const struct blocks *b = p->blocks;
+    uint32_t blocks = b->count, places = p->count;
+    if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
+        return -ENOMEM;
+    for (uint32_t x = 0; x < places; x++) {
+        a->nic_cost[x] = nuioa_rails_price(p->rails, p->request->options, p->cpus[x]);
+        a->domain[x] = x;
+        a->kind[x] = b->kind[x < blocks ? x : 0];
+        for (uint32_t y = 0; y < places; y++)
+            a->domain_cost[(size_t)x * places + y] =
+                nuioa_neighbour_cost(p->request->node, p->cpus[x], p->cpus[y]);
+    }
+    for (uint32_t x = 0; x < blocks; x++) {
+        /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
+         * where blocks can have other places than each other's. */
+        a->little[x] = places > blocks ? 1e-6 : 0;
+        a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
+    }
+    a->problem = (struct nuioa_problem){
+        .task_count = blocks,
+        .slot_count = places,
+        .nic_cost = a->nic_cost,
+        .tie = a->tie,
+        .domain = a->domain,
+        .domain_count = places,
+        .domain_cost = a->domain_cost,
+        .kind = a->kind,
+        .task_kind = b->kind,
+        .pinned = a->pinned,
+        .start = a->start,
+        .pair_count = chain_pairs(b, p->slots->count, a->pairs),
+        .pairs = a->pairs,
+        .effort = EFFORT,
+    };
+    return 0;
+}
+
+static void identity(uint32_t *place_of, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        place_of[i] = i;
+}
+
+/* Returns how far neighbours are from each other. */
+static double separation(struct block_problem *a, const uint32_t *place_of)
+{
+    a->problem.weight = a->none;
+    return nuioa_cost(&a->problem, place_of);
+}
+
+/* Returns true if no block is in a place without ranks that is farther than its own. */
+static bool none_is_farther(const struct places *p, const uint32_t *place_of)
+{
+    for (uint32_t x = 0; x < p->blocks->count; x++)
+        if (place_of[x] >= p->blocks->count && p->level[place_of[x]] > p->level[x])
+            return false;
+    return true;
+}
+
+/* Excludes the places without ranks that are farther than some block other than block 0 is now. */
+static void exclude_far_places(struct block_problem *a, const struct places *p, uint32_t target)
+{
+    for (uint32_t x = p->blocks->count; x < p->count; x++)
+        for (uint32_t y = 1; x != target && y < p->blocks->count; y++)
+            if (p->level[x] > p->level[y])
+                a->kind[x] = UINT32_MAX;
+}
+
+/* Finds a good order of blocks, in a->try, with block 0 in place `target`. Returns how far
+ * neighbours are from each other then. */
+static double arrange(struct block_problem *a, const struct places *p, uint32_t target)
+{
+    const uint32_t blocks = p->blocks->count;
+    struct nuioa_mapping mapping;
+    identity(a->start, blocks);
+    a->start[0] = target;
+    if (target < blocks)
+        a->start[target] = 0;
+    a->problem.weight = a->little;
+    nuioa_map(&a->problem, a->try, &mapping);
+    if (!none_is_farther(p, a->try)) {
+        exclude_far_places(a, p, target);
+        nuioa_map(&a->problem, a->try, &mapping);
+        for (uint32_t x = blocks; x < p->count; x++)
+            a->kind[x] = a->kind[0];
+    }
+    return separation(a, a->try);
+}
+
+/* Writes the CPUs of every rank: in the place of another block those at its own position there, in
+ * one without ranks those of the same shape. */
+static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap_t *cpus)
+{
+    const struct blocks *b = p->blocks;
+    int rc = 0;
+    for (uint32_t x = 0; rc == 0 && x < b->count; x++)
+        if (place_of[x] >= b->count)
+            rc = copy_block(p, x, p->numa[place_of[x]], cpus);
+    for (uint32_t i = 0; i < p->slots->count; i++)
+        for (uint32_t k = 0; rc == 0 && k < p->slots->count; k++)
+            if (b->of[k] == place_of[b->of[i]] && b->position[k] == b->position[i] &&
+                hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
+                rc = -ENOMEM;
+    return rc;
+}
+
+/* Returns the lowest level, from `least` on, of a place of block 0's kind; or its own level. */
+static uint32_t next_level(const struct places *p, uint32_t least)
+{
+    uint32_t level = p->level[0];
+    for (uint32_t x = 1; x < p->count; x++) {
+        bool fits = x >= p->blocks->count || p->blocks->kind[x] == p->blocks->kind[0];
+        if (fits && p->level[x] >= least && p->level[x] < level)
+            level = p->level[x];
+    }
+    return level;
+}
+
+/* Finds an order, in a->best, with block 0 in a place of `level` and with neighbours no farther
+ * from each other than `now`; of several the one with the nearest neighbours. */
+static bool find_order(struct block_problem *a, const struct places *p, uint32_t level, double now)
+{
+    const struct blocks *b = p->blocks;
+    double best = now;
+    bool found = false;
+    for (uint32_t k = 0; k < p->count; k++) {
+        uint32_t x = (b->count + k) % p->count; /* free ones first: nobody else has to move */
+        if (!x || a->kind[x] != b->kind[0] || p->level[x] != level)
+            continue;
+        double cost = arrange(a, p, x);
+        if (cost < best || (cost == best && !found)) {
+            best = cost;
+            memcpy(a->best, a->try, b->count * sizeof(*a->best));
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Moves block 0 as near as neighbours allow. */
+static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
+{
+    struct block_problem a;
+    int result = places_begin(p);
+    if (result == 0 && p->spare)
+        result = find_free_places(p, cpus);
+    uint32_t level = result == 0 ? next_level(p, 0) : 0;
+    if (result < 0 || level == p->level[0])
+        return result < 0 ? result : NUIOA_RANK_BLOCK_NEAREST;
+    result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_RANK_BLOCK_SEPARATES;
+    if (result == NUIOA_RANK_BLOCK_SEPARATES) {
+        identity(a.best, p->blocks->count);
+        double now = separation(&a, a.best) * (1 + 1e-9);
+        for (; level < p->level[0] && result == NUIOA_RANK_BLOCK_SEPARATES;
+             level = next_level(p, level + 1))
+            if (find_order(&a, p, level, now))
+                result = NUIOA_RANK_BLOCK_MOVED;
+        if (result == NUIOA_RANK_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
+            result = -ENOMEM;
+    }
+    return result;
+}
+
+int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                          const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                          hwloc_bitmap_t *cpus)
+{
+    struct nuioa_arena arena = { 0 };
+    struct blocks b;
+    int result = -ENOMEM;
+    if (!slots->count)
+        return NUIOA_RANK_BLOCK_NEAREST;
+    if (blocks_alloc(&b, slots->count, &arena) == 0) {
+        struct places p = { request, slots, rails, &b, spare, &arena, .count = 0 };
+        result = find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus)
+                                                       : NUIOA_RANK_BLOCK_SPREAD;
+        places_free(&p);
+    }
+    nuioa_arena_free(&arena);
+    return result;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots/shape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "slots/slot.h"
+#include "util/arena.h"
+
+/* Units that hold each other. CORE is the smallest. */
+enum { SOCKET, L3, L2, CORE, UNITS };
+
+/* A core of one NUMA node. The cores of a unit follow one another. */
+struct place {
+    uint32_t unit[UNITS]; /* the number of each unit that it is in */
+    uint32_t first;       /* its PUs begin with node->pus[first] */
+    uint32_t pus;         /* how many of them are used, or may be used */
+};
+
+struct range {
+    uint32_t first, end;
+};
+
+/* Units of `from` are matched to units of `to`, one of each. A unit is named by its first core. */
+struct match {
+    struct place *from, *to;
+    uint32_t from_count, to_count;
+    uint32_t *owner[UNITS]; /* [to_count]: the unit of `from` that a unit of `to` is for, or NONE */
+    bool *seen[UNITS];      /* [to_count]: the unit was tried for the present unit of `from` */
+    uint32_t *core;         /* [from_count]: the core of `to` */
+    uint32_t *pu;           /* [pu_count]: for each used PU the one that it becomes */
+    struct nuioa_arena arena;
+};
+
+#define NONE UINT32_MAX
+
+/* Lists the cores of `numa` with PUs in `cpus`. */
+static uint32_t list_places(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, int32_t numa,
+                            struct place *list)
+{
+    uint32_t count = 0, core = NONE;
+    for (uint32_t i = 0, first = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!i || pu->core != node->pus[i - 1].core)
+            first = i;
+        if (pu->numa != numa || !hwloc_bitmap_isset(cpus, pu->os_index))
+            continue;
+        if (pu->core != core)
+            list[count++] = (struct place){ { pu->package, pu->l3, pu->l2, pu->core }, first, 0 };
+        core = pu->core;
+        list[count - 1].pus++;
+    }
+    return count;
+}
+
+static int match_alloc(struct match *m, size_t pus)
+{
+    m->from = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->from));
+    m->to = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->to));
+    m->core = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->core));
+    m->pu = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->pu));
+    for (unsigned unit = 0; unit < UNITS; unit++) {
+        m->owner[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->owner[unit]));
+        m->seen[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->seen[unit]));
+    }
+    return m->arena.failed ? -ENOMEM : 0;
+}
+
+/* Returns the cores from `first` on, before `end`, that are in the same unit. */
+static struct range unit_at(const struct place *list, uint32_t first, uint32_t end, unsigned unit)
+{
+    struct range range = { first, first };
+    while (range.end < end && list[range.end].unit[unit] == list[first].unit[unit])
+        range.end++;
+    return range;
+}
+
+static bool match_units(const struct match *m, unsigned unit, struct range from, struct range to);
+
+static bool fits(const struct match *m, unsigned unit, struct range from, struct range to)
+{
+    if (from.end - from.first > to.end - to.first)
+        return false;
+    return unit == CORE ? m->from[from.first].pus <= m->to[to.first].pus
+                        : match_units(m, unit + 1, from, to);
+}
+
+/* Gives the unit of `from` that begins at `first` a unit of `to` that no other has. */
+static bool take_free_unit(const struct match *m, unsigned unit, uint32_t first, struct range from,
+                           struct range to)
+{
+    struct range mine = unit_at(m->from, first, from.end, unit), other;
+    for (uint32_t i = to.first; i < to.end; i = other.end) {
+        other = unit_at(m->to, i, to.end, unit);
+        if (m->owner[unit][i] != NONE || !fits(m, unit, mine, other))
+            continue;
+        m->owner[unit][i] = first;
+        return true;
+    }
+    return false;
+}
+
+/* Does the same where others may have to take another one (an augmenting path). */
+static bool find_unit(const struct match *m, unsigned unit, uint32_t first, struct range from,
+                      struct range to)
+{
+    struct range mine = unit_at(m->from, first, from.end, unit), other;
+    if (take_free_unit(m, unit, first, from, to))
+        return true;
+    for (uint32_t i = to.first; i < to.end; i = other.end) {
+        other = unit_at(m->to, i, to.end, unit);
+        if (m->seen[unit][i] || !fits(m, unit, mine, other))
+            continue;
+        m->seen[unit][i] = true;
+        if (!find_unit(m, unit, m->owner[unit][i], from, to))
+            continue;
+        m->owner[unit][i] = first;
+        return true;
+    }
+    return false;
+}
+
+/* Gives each unit in `from` a unit in `to`. Returns false if there are too few that fit. */
+static bool match_units(const struct match *m, unsigned unit, struct range from, struct range to)
+{
+    for (uint32_t i = to.first; i < to.end; i++)
+        m->owner[unit][i] = NONE;
+    for (uint32_t i = from.first; i < from.end; i = unit_at(m->from, i, from.end, unit).end) {
+        for (uint32_t k = to.first; k < to.end; k++)
+            m->seen[unit][k] = false;
+        if (!find_unit(m, unit, i, from, to))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the core of each core, after match_units has said that there is one. */
+static void take_cores(const struct match *m, unsigned unit, struct range from, struct range to)
+{
+    match_units(m, unit, from, to);
+    for (uint32_t i = to.first; i < to.end; i++) {
+        uint32_t owner = m->owner[unit][i];
+        if (owner == NONE)
+            continue;
+        if (unit == CORE)
+            m->core[owner] = i;
+        else
+            take_cores(m, unit + 1, unit_at(m->from, owner, from.end, unit),
+                       unit_at(m->to, i, to.end, unit));
+    }
+}
+
+/* Finds the PU that each used one becomes: of the n PUs that are used in a core, the first is the
+ * first of the core's new core, and so on. */
+static void match_pus(const struct nuioa_node *node, const struct match *m,
+                      hwloc_const_bitmap_t used)
+{
+    for (uint32_t k = 0; k < m->from_count; k++) {
+        uint32_t i = m->from[k].first, core = node->pus[i].core, at = m->to[m->core[k]].first;
+        for (; i < node->pu_count && node->pus[i].core == core; i++)
+            if (hwloc_bitmap_isset(used, node->pus[i].os_index))
+                m->pu[i] = at++;
+    }
+}
+
+/* Sets `out` to the PUs that those of `like` become. */
+static void copy_mask(const struct nuioa_node *node, const struct match *m,
+                      hwloc_const_bitmap_t like, hwloc_bitmap_t out)
+{
+    unsigned cpu;
+    hwloc_bitmap_zero(out);
+    hwloc_bitmap_foreach_begin(cpu, like)
+    {
+        int pu = nuioa_node_pu(node, cpu);
+        if (pu >= 0)
+            hwloc_bitmap_set(out, node->pus[m->pu[pu]].os_index);
+    }
+    hwloc_bitmap_foreach_end();
+}
+
+int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, uint32_t numa,
+                     const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out)
+{
+    struct match m = { 0 };
+    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    int rc = used ? match_alloc(&m, node->pu_count) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = hwloc_bitmap_or(used, used, like[i]) < 0 ? -ENOMEM : 0;
+    const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
+    if (pu) {
+        m.from_count = list_places(node, used, pu->numa, m.from);
+        m.to_count = list_places(node, spare, (int32_t)numa, m.to);
+    }
+    struct range from = { 0, m.from_count }, to = { 0, m.to_count };
+    if (rc == 0 &&
+        (!m.from_count || m.from_count > m.to_count || !match_units(&m, SOCKET, from, to)))
+        rc = -ENOSPC;
+    if (rc == 0) {
+        take_cores(&m, SOCKET, from, to);
+        match_pus(node, &m, used);
+    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        copy_mask(node, &m, like[i], out[i]);
+    nuioa_arena_free(&m.arena);
+    hwloc_bitmap_free(used);
+    return rc;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_SLOTS_SHAPE_H
+#define NUIOA_SLOTS_SHAPE_H
+
+#include "topology/node.h"
+
+/* The shape of a set of masks on one NUMA node: which of them share a core, an L2, an L3 or a
+ * package, how many cores each has, and how many PUs in each core. Private to the library. */
+
+/* Sets out[count], the caller's bitmaps, to PUs of `numa` (an index into node->numas) that have the
+ * shape of like[count]: each core of `like` becomes one core of `numa`, with as many PUs of it, and
+ * two cores share an L2, an L3 or a package exactly if they did before. `spare` are the CPUs that
+ * may be used, and holds each core with all of its PUs or with none; of several such places one
+ * with early cores is taken. All sets are OS indexes; those of `like` are on one NUMA node.
+ * Returns 0, -ENOSPC if there is no such place, or -ENOMEM; after an error `out` is undefined. */
+int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, uint32_t numa,
+                     const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out);
+
+#endif

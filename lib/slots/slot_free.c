@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots/slot_free.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "slots/core.h"
+#include "slots/shape.h"
+#include "slots/free_cores.h"
+
+/* Returns true if all slots have the shape of the first one, each on one NUMA node. `cores` and
+ * `copy` are bitmaps for the comparison. */
+static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slots *own,
+                           hwloc_bitmap_t cores, hwloc_bitmap_t copy)
+{
+    const struct nuioa_pu *first = nuioa_first_pu(node, own->cpus[0]);
+    if (nuioa_cores_whole(node, own->cpus[0], cores) < 0)
+        return false;
+    bool small = (own->kind[0] & 0xffff) == 1; /* of one core: there is one shape */
+    for (uint32_t i = 0; first && first->numa >= 0 && i < own->count; i++) {
+        const struct nuioa_pu *pu = nuioa_first_pu(node, own->cpus[i]);
+        hwloc_const_bitmap_t like = own->cpus[i];
+        if (!pu || pu->numa < 0 || !nuioa_in_one_numa(node, pu, like) ||
+            own->kind[i] != own->kind[0] ||
+            (!small && nuioa_shape_copy(node, cores, (uint32_t)first->numa, &like, 1, &copy) < 0))
+            return false;
+    }
+    return first && first->numa >= 0;
+}
+
+/* Returns the number of slots on a NUMA node. */
+static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots *own,
+                         uint32_t numa)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < own->count; i++)
+        count += hwloc_bitmap_intersects(own->cpus[i], node->numas[numa].cpus);
+    return count;
+}
+
+/* Adds slots of spare cores to the first own->count ones, which are there. */
+static int add_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                     const struct nuioa_slots *own, hwloc_bitmap_t spare, uint32_t most)
+{
+    const struct nuioa_node *node = b->request->node;
+    hwloc_const_bitmap_t like = own->cpus[0];
+    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    uint32_t farthest = 0;
+    int rc = used ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < own->count; i++) {
+        uint32_t level = nuioa_rails_nearest(&b->rails, own->cpus[i]);
+        farthest = level > farthest ? level : farthest;
+    }
+    for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
+        bool near = nuioa_rails_nearest(&b->rails, node->numas[numa].cpus) < farthest;
+        for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
+            hwloc_bitmap_t *out = &slots->cpus[slots->count];
+            if (!(*out = hwloc_bitmap_alloc()))
+                rc = -ENOMEM;
+            else if ((rc = nuioa_spare_copy(node, &b->rails, spare, numa, &like, 1, out)) < 0)
+                hwloc_bitmap_free(*out);
+            if (rc < 0)
+                break;
+            slots->count++;
+            rc = nuioa_cores_whole(node, *out, used);
+            hwloc_bitmap_andnot(spare, spare, used);
+        }
+        rc = rc == -ENOSPC ? 0 : rc;
+    }
+    hwloc_bitmap_free(used);
+    return rc;
+}
+
+/* Makes `own` again with room for `more` slots behind it. */
+static int copy_own(struct nuioa_slots *slots, const struct nuioa_slots *own, uint32_t more)
+{
+    int rc = nuioa_slots_reserve(slots, own->count + more);
+    for (uint32_t i = own->count; i < slots->count; i++)
+        hwloc_bitmap_free(slots->cpus[i]);
+    slots->count = slots->count < own->count ? slots->count : own->count;
+    for (uint32_t i = 0; rc == 0 && i < own->count; i++)
+        if (hwloc_bitmap_copy(slots->cpus[i], own->cpus[i]) < 0)
+            rc = -ENOMEM;
+    return rc;
+}
+
+int nuioa_slots_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                      const struct nuioa_slots *own, hwloc_const_bitmap_t among)
+{
+    const struct nuioa_request *r = b->request;
+    hwloc_bitmap_t spare = hwloc_bitmap_alloc(), copy = hwloc_bitmap_alloc();
+    uint32_t most = 0, numas = among ? r->node->numa_count : 0;
+    *slots = (struct nuioa_slots){ 0 };
+    int rc = spare && copy ? 0 : -ENOMEM;
+    if (rc == 0 && among && !have_one_shape(r->node, own, spare, copy))
+        numas = 0;
+    if (rc == 0 && numas)
+        rc = nuioa_spare_find(b, among, spare);
+    if (rc == 0 && numas && hwloc_bitmap_iszero(spare))
+        numas = 0;
+    for (uint32_t numa = 0; numa < numas; numa++) {
+        uint32_t count = count_on(r->node, own, numa);
+        most = count > most ? count : most;
+    }
+    if (rc == 0)
+        rc = copy_own(slots, own, numas * most);
+    if (rc == 0 && numas)
+        rc = add_spare(slots, b, own, spare, most);
+    if (rc == 0)
+        rc = nuioa_slots_price(slots, r, &b->rails, r->pair_count);
+    hwloc_bitmap_free(spare);
+    hwloc_bitmap_free(copy);
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_SLOTS_SLOT_SHARE_H
+#define NUIOA_SLOTS_SLOT_SHARE_H
+
+#include "slots/slot.h"
+
+/* Slots for ranks that share a mask: they divide it. Private to the library. */
+
+/* Makes one slot for each task. Tasks whose masks are equal divide that mask; a task that has its
+ * mask alone keeps it. In a divided mask every core, with those of its PUs that are in the mask,
+ * belongs to exactly one slot, and the slots differ by one core at most. The first slots are
+ * nearest to the rails. The cores of a slot are near one another: those of one NUMA node follow one
+ * another, and a slot ends where a NUMA node ends if its size allows.
+ *
+ * The slots are priced (nuioa_slots_price). Among slots of one mask the tie tells whether a part of
+ * them is nearer to a rail. The slots of a divided mask have a kind of their own.
+ *
+ * Returns 0; -ENOSPC if a mask has fewer cores than tasks; -EEXIST if masks that are not equal
+ * overlap; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
+int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_request *request,
+                      const struct nuioa_rails *rails);
+
+#endif
