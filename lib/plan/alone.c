@@ -26,30 +26,30 @@ bool nuioa_alone_is_wide(const struct planner *p)
     return pu && !nuioa_in_one_numa(p->basis.request->node, pu, cpus);
 }
 
-/* Sets `cpus` to cores among `spare` on the nearest NUMA node where the rank keeps its shape, if
- * that is nearer the NIC than its own. Returns true if there is one. */
-static bool find_numa(const struct planner *p, hwloc_const_bitmap_t spare, hwloc_bitmap_t cpus)
+/* Sets `cpus` to cores among `free_cpus` on the nearest NUMA node where the rank keeps its shape,
+ * if that is nearer the NIC than its own. Returns true if there is one. */
+static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t cpus)
 {
     const struct nuioa_node *node = p->basis.request->node;
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
     uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
     for (uint32_t numa = 0; numa < node->numa_count; numa++)
         if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
-            nuioa_spare_copy(node, &p->basis.rails, spare, numa, &own, 1, &cpus) == 0) {
+            nuioa_free_cores_copy(node, &p->basis.rails, free_cpus, numa, &own, 1, &cpus) == 0) {
             best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
             found = numa;
         }
     return found != UINT32_MAX &&
-           nuioa_spare_copy(node, &p->basis.rails, spare, found, &own, 1, &cpus) == 0;
+           nuioa_free_cores_copy(node, &p->basis.rails, free_cpus, found, &own, 1, &cpus) == 0;
 }
 
-/* Sets `cpus` to CPUs nearer the NIC: of the spare cores among `among`, and if the rank spans NUMA
+/* Sets `cpus` to CPUs nearer the NIC: of the free cores among `among`, and if the rank spans NUMA
  * nodes also of its own cores. Returns true if there are such. */
 static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwloc_bitmap_t cpus)
 {
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
     hwloc_bitmap_t places = hwloc_bitmap_alloc();
-    bool found = places && nuioa_spare_find(&p->basis, among, places) == 0;
+    bool found = places && nuioa_free_cores_find(&p->basis, among, places) == 0;
     if (found && !nuioa_alone_is_wide(p))
         found = find_numa(p, places, cpus);
     else if (found)
@@ -61,13 +61,13 @@ static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwl
 
 int nuioa_alone_place(struct planner *p)
 {
-    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     int rc = cpus ? 0 : -ENOMEM;
     if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
         rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
-    else if (cpus && find_nearer(p, nuioa_spare_advised(&p->basis, refused), cpus))
-        nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_SPARE : refused);
+    else if (cpus && find_nearer(p, nuioa_free_cores_advised(&p->basis, refused), cpus))
+        nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_FREE : refused);
     else
         nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
     hwloc_bitmap_free(cpus);

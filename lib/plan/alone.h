@@ -8,7 +8,7 @@
  * plan's reason, and leave the rank where it is if J would rise. They return -ENOMEM, or a number
  * that is not negative. Private to the library. */
 
-/* Moves a rank that Slurm bound nearer the NIC, to spare cores of the step (slots/free_cores.h); or
+/* Moves a rank that Slurm bound nearer the NIC, to free cores of the step (slots/free_cores.h); or
  * to these and its own, if it spans NUMA nodes. */
 int nuioa_alone_place(struct planner *planner);
 

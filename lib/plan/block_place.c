@@ -12,7 +12,7 @@
 struct trial {
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count] */
-    hwloc_bitmap_t spare;
+    hwloc_bitmap_t free_cpus;
 };
 
 static void trial_free(struct trial *t)
@@ -20,28 +20,28 @@ static void trial_free(struct trial *t)
     for (uint32_t i = 0; t->cpus && i < t->count; i++)
         hwloc_bitmap_free(t->cpus[i]);
     free(t->cpus);
-    hwloc_bitmap_free(t->spare);
+    hwloc_bitmap_free(t->free_cpus);
 }
 
 static int trial_alloc(struct trial *t, uint32_t count)
 {
     *t = (struct trial){ count, calloc(count, sizeof(*t->cpus)), hwloc_bitmap_alloc() };
-    bool all = t->cpus && t->spare;
+    bool all = t->cpus && t->free_cpus;
     for (uint32_t i = 0; all && i < count; i++)
         all = (t->cpus[i] = hwloc_bitmap_alloc());
     return all ? 0 : -ENOMEM;
 }
 
-/* Moves the block with the spare cores among `among`; without any if that is NULL. Returns as
+/* Moves the block with the free cores among `among`; without any if that is NULL. Returns as
  * nuioa_rank_block_move does. */
 static int try_among(const struct planner *p, const struct nuioa_slots *slots,
                      hwloc_const_bitmap_t among, struct trial *t)
 {
-    int rc = among ? nuioa_spare_find(&p->basis, among, t->spare) : 0;
-    bool any = among && !hwloc_bitmap_iszero(t->spare);
+    int rc = among ? nuioa_free_cores_find(&p->basis, among, t->free_cpus) : 0;
+    bool any = among && !hwloc_bitmap_iszero(t->free_cpus);
     return rc < 0 ? rc
                   : nuioa_rank_block_move(p->basis.request, slots, &p->basis.rails,
-                                          any ? t->spare : NULL, t->cpus);
+                                          any ? t->free_cpus : NULL, t->cpus);
 }
 
 /* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
@@ -60,15 +60,16 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
 {
     if (result == NUIOA_RANK_BLOCK_SPREAD)
         return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
-    if (try_among(p, slots, nuioa_spare_advised(&p->basis, refused), t) == NUIOA_RANK_BLOCK_MOVED)
-        return refused == NUIOA_REASON_NONE ? NUIOA_REASON_BLOCK_NO_SPARE : refused;
+    if (try_among(p, slots, nuioa_free_cores_advised(&p->basis, refused), t) ==
+        NUIOA_RANK_BLOCK_MOVED)
+        return refused == NUIOA_REASON_NONE ? NUIOA_REASON_BLOCK_NO_FREE : refused;
     return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
                                                 : NUIOA_REASON_BLOCK_NEAREST;
 }
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
 {
-    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     struct trial t;
     int result = trial_alloc(&t, slots->count), rc = result;
     if (rc == 0)

@@ -6,7 +6,7 @@
 #include "slots/slot.h"
 
 /* Without hints: moves the block of the lowest rank near the NIC (slots/rank_block.h), also to
- * spare cores where it may (slots/free_cores.h), and sets the plan's CPUs and reason. `slots` are
+ * free cores where it may (slots/free_cores.h), and sets the plan's CPUs and reason. `slots` are
  * the masks that Slurm gave, priced. Returns -ENOMEM, or a number that is not negative. Private to
  * the library. */
 int nuioa_rank_block_place(struct planner *planner, const struct nuioa_slots *slots);

@@ -15,7 +15,7 @@
 #include "slots/slot.h"
 #include "slots/slot_pack.h"
 #include "slots/slot_share.h"
-#include "slots/slot_free.h"
+#include "slots/free_slots.h"
 #include "slots/free_cores.h"
 
 /* Returns the reason why no rank may move, or NUIOA_REASON_NONE if ranks may move. */
@@ -119,7 +119,7 @@ static bool exchangeable(const struct nuioa_slots *slots)
     return true;
 }
 
-/* Returns the reason why hints move nobody. Advice on spare cores is given where one would be
+/* Returns the reason why hints move nobody. Advice on free cores is given where one would be
  * nearer the only NIC than a rank with weight. */
 static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own,
                                        enum nuioa_reason refused)
@@ -128,14 +128,15 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
     struct nuioa_slots all = { 0 };
     bool helps = false;
     if (p->basis.rails.count == 1 && !r->pair_count &&
-        nuioa_slots_spare(&all, &p->basis, own, nuioa_spare_advised(&p->basis, refused)) == 0)
+        nuioa_free_slots_make(&all, &p->basis, own, nuioa_free_cores_advised(&p->basis, refused)) ==
+            0)
         for (uint32_t s = own->count; s < all.count; s++)
             for (uint32_t i = 0; i < r->task_count; i++)
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     nuioa_slots_free(&all);
     if (!helps)
         return NUIOA_REASON_NO_BETTER;
-    return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
+    return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_FREE : refused;
 }
 
 /* Returns the reason of ranks that hints have moved. */
@@ -172,14 +173,14 @@ static int return_idle(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
-/* With hints: ranks exchange Slurm's masks, `own`, and may go to spare cores. */
+/* With hints: ranks exchange Slurm's masks, `own`, and may go to free cores. */
 static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 {
-    const enum nuioa_reason refused = nuioa_spare_refused(&p->basis);
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     struct nuioa_mapping mapping;
     struct nuioa_slots slots;
-    int rc = nuioa_slots_spare(&slots, &p->basis, own,
-                               refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    int rc = nuioa_free_slots_make(&slots, &p->basis, own,
+                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
     if (rc == 0)
         rc = map_weights(p, &slots, &mapping);
     if (rc == 0 && slots.count > own->count)
@@ -206,7 +207,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 static int place_packed(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
-    if (nuioa_spare_shared(&p->basis) != NUIOA_REASON_NONE) {
+    if (nuioa_free_cores_shared(&p->basis) != NUIOA_REASON_NONE) {
         nuioa_warn(&p->plan->warnings,
                    r->unconfined ? "cores=pack: Slurm confines no rank to the step: keep"
                                  : "cores=pack: other steps may use the step's cores (srun without "
@@ -340,8 +341,8 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->basis.request;
     bool packs = r->options->cores == NUIOA_CORES_PACK;
-    if (nuioa_shares(&p->basis) ||
-        (packs && nuioa_unbound(&p->basis) && nuioa_spare_shared(&p->basis) != NUIOA_REASON_NONE))
+    if (nuioa_shares(&p->basis) || (packs && nuioa_unbound(&p->basis) &&
+                                    nuioa_free_cores_shared(&p->basis) != NUIOA_REASON_NONE))
         return place_unbound(p, own);
     if (nuioa_unbound(&p->basis)) {
         nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED

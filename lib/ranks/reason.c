@@ -28,7 +28,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
-    [NUIOA_REASON_NO_BETTER_NO_SPARE] =
+    [NUIOA_REASON_NO_BETTER_NO_FREE] =
         "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
         "NIC (a job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
@@ -40,7 +40,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "no hints: the ranks of the lowest rank's NUMA node moved nearer the NIC",
     [NUIOA_REASON_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the "
                                    "NIC than the lowest rank's",
-    [NUIOA_REASON_BLOCK_NO_SPARE] =
+    [NUIOA_REASON_BLOCK_NO_FREE] =
         "no hints, and the step has no free cores nearer the NIC for the lowest rank's block (a "
         "job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_BLOCK_SPREAD] =
@@ -50,24 +50,24 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "masks would bring one nearer the NIC",
     [NUIOA_REASON_BLOCK_SEPARATES] = "no hints, and moving a block would take neighbours apart "
                                      "(--nuioa-hints says which ranks are heavy)",
-    [NUIOA_REASON_SPARE_NOT_ASKED] = "free cores of the step are nearer the NIC, but nobody asked "
-                                     "for them (srun --nuioa does)",
-    [NUIOA_REASON_SPARE_BOUND] =
+    [NUIOA_REASON_FREE_NOT_ASKED] = "free cores of the step are nearer the NIC, but nobody asked "
+                                    "for them (srun --nuioa does)",
+    [NUIOA_REASON_FREE_BOUND] =
         "free cores of the step are nearer the NIC, but force only exchanges "
         "the masks of --cpu-bind (srun without --cpu-bind)",
-    [NUIOA_REASON_SPARE_GPUS] =
+    [NUIOA_REASON_FREE_GPUS] =
         "free cores of the step are nearer the NIC, but with GPUs ranks only "
         "exchange masks (--nuioa-gpus=follow moves ranks to theirs)",
-    [NUIOA_REASON_SPARE_UNCONFINED] =
+    [NUIOA_REASON_FREE_UNCONFINED] =
         "free cores are nearer the NIC, but Slurm confines no rank to the step (slurm.conf: "
         "TaskPlugin=task/affinity, or task/cgroup with ConstrainCores)",
-    [NUIOA_REASON_SPARE_OVERLAP] = "free cores of the step are nearer the NIC, but other steps may "
-                                   "use them (srun without --overlap)",
-    [NUIOA_REASON_SPARE_KEEP] = "free cores of the step are nearer the NIC, but cores=keep leaves "
-                                "them free (--nuioa-cores=auto)",
+    [NUIOA_REASON_FREE_OVERLAP] = "free cores of the step are nearer the NIC, but other steps may "
+                                  "use them (srun without --overlap)",
+    [NUIOA_REASON_FREE_KEEP] = "free cores of the step are nearer the NIC, but cores=keep leaves "
+                               "them free (--nuioa-cores=auto)",
     [NUIOA_REASON_ALONE_MOVED] = "the only rank on the node moved nearer the NIC",
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
-    [NUIOA_REASON_ALONE_NO_SPARE] =
+    [NUIOA_REASON_ALONE_NO_FREE] =
         "the only rank stays: the step has no free cores nearer the NIC (a job of whole nodes has: "
         "salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_ALONE_COSTS] =

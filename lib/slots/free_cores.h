@@ -4,34 +4,34 @@
 
 #include "slots/basis.h"
 
-/* Spare cores: those cores of the step on which none of its ranks runs. Where the user asked for
+/* Free cores: those cores of the step on which none of its ranks runs. Where the user asked for
  * placement, ranks that Slurm bound may move to them. Private to the library. */
 
-/* Returns why other steps may use the spare cores, NUIOA_REASON_SPARE_UNCONFINED or
- * NUIOA_REASON_SPARE_OVERLAP; or NUIOA_REASON_NONE if they are this step's alone. Whatever a user
+/* Returns why other steps may use the free cores, NUIOA_REASON_FREE_UNCONFINED or
+ * NUIOA_REASON_FREE_OVERLAP; or NUIOA_REASON_NONE if they are this step's alone. Whatever a user
  * asks for, ranks never move to cores that other steps may use. */
-enum nuioa_reason nuioa_spare_shared(const struct nuioa_basis *basis);
+enum nuioa_reason nuioa_free_cores_shared(const struct nuioa_basis *basis);
 
-/* Returns why no rank may move to spare cores, a reason whose sentence says so and what to type; or
+/* Returns why no rank may move to free cores, a reason whose sentence says so and what to type; or
  * NUIOA_REASON_NONE if ranks may. */
-enum nuioa_reason nuioa_spare_refused(const struct nuioa_basis *basis);
+enum nuioa_reason nuioa_free_cores_refused(const struct nuioa_basis *basis);
 
 /* Returns the CPUs (OS indexes) that ranks could have if the user types something else, and that
- * belongs to the sentence: those of the step if `refused` is what nuioa_spare_refused has returned;
- * if it is NUIOA_REASON_NONE, or if nobody knows which CPUs are the step's, all of the node's.
- * They belong to the planner or to the node. */
-hwloc_const_bitmap_t nuioa_spare_advised(const struct nuioa_basis *basis,
-                                         enum nuioa_reason refused);
+ * belongs to the sentence: those of the step if `refused` is what nuioa_free_cores_refused has
+ * returned; if it is NUIOA_REASON_NONE, or if nobody knows which CPUs are the step's, all of the
+ * node's. They belong to the planner or to the node. */
+hwloc_const_bitmap_t nuioa_free_cores_advised(const struct nuioa_basis *basis,
+                                              enum nuioa_reason refused);
 
-/* Sets `spare`, the caller's bitmap, to the PUs of those cores that are with all of their PUs in
- * `cpus`, and of which no rank has any PU. All are OS indexes. Returns 0 or -ENOMEM. */
-int nuioa_spare_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus,
-                     hwloc_bitmap_t spare);
+/* Sets `free_cpus`, the caller's bitmap, to the PUs of those cores that are with all of their PUs
+ * in `cpus`, and of which no rank has any PU. All are OS indexes. Returns 0 or -ENOMEM. */
+int nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus,
+                          hwloc_bitmap_t free_cpus);
 
 /* Does what nuioa_shape_copy does (slots/shape.h), and prefers cores that a rail is attached to,
  * such as those of one L3. */
-int nuioa_spare_copy(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                     hwloc_const_bitmap_t spare, uint32_t numa, const hwloc_const_bitmap_t *like,
-                     uint32_t count, hwloc_bitmap_t *out);
+int nuioa_free_cores_copy(const struct nuioa_node *node, const struct nuioa_rails *rails,
+                          hwloc_const_bitmap_t free_cpus, uint32_t numa,
+                          const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out);
 
 #endif

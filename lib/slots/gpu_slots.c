@@ -258,11 +258,11 @@ static int find_near(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus, uin
 }
 
 /* Sets `among` to the CPUs that the only rank may have: of its own mask, and if Slurm bound it also
- * spare cores of the step. */
+ * free cores of the step. */
 static int find_among(const struct nuioa_basis *b, hwloc_const_bitmap_t own, hwloc_bitmap_t among)
 {
-    bool may = !nuioa_unbound(b) && nuioa_spare_refused(b) == NUIOA_REASON_NONE;
-    int rc = may ? nuioa_spare_find(b, b->allowed_cpus, among) : 0;
+    bool may = !nuioa_unbound(b) && nuioa_free_cores_refused(b) == NUIOA_REASON_NONE;
+    int rc = may ? nuioa_free_cores_find(b, b->allowed_cpus, among) : 0;
     return rc == 0 && hwloc_bitmap_or(among, among, own) < 0 ? -ENOMEM : rc;
 }
 

@@ -24,7 +24,7 @@ int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots,
 
 /* For the only task of a node: makes one slot, priced, as near to its GPUs as possible. If the task
  * has all CPUs of the step, it is of request->cpus_typed of these; else it is as large as the one
- * that Slurm made (`own`, priced), of CPUs that are nearer: its own and spare cores
+ * that Slurm made (`own`, priced), of CPUs that are nearer: its own and free cores
  * (slots/free_cores.h). *slots is overwritten. Returns 0; -ENOSPC if there is no such slot other
  * than `own`; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
 int nuioa_gpu_follow_alone(const struct nuioa_basis *basis, const struct nuioa_slots *own,

@@ -113,7 +113,7 @@ struct places {
     const struct nuioa_slots *slots;
     const struct nuioa_rails *rails;
     const struct blocks *blocks;
-    hwloc_const_bitmap_t spare;
+    hwloc_const_bitmap_t free_cpus;
     struct nuioa_arena *arena; /* of all arrays */
     uint32_t count;
     uint32_t *numa;             /* [count]: of those without ranks, an index into node->numas */
@@ -160,7 +160,8 @@ static int copy_block(struct places *p, uint32_t x, uint32_t numa, hwloc_bitmap_
             p->like[count] = p->slots->cpus[i];
             p->out[count++] = cpus[i];
         }
-    return nuioa_spare_copy(p->request->node, p->rails, p->spare, numa, p->like, count, p->out);
+    return nuioa_free_cores_copy(p->request->node, p->rails, p->free_cpus, numa, p->like, count,
+                                 p->out);
 }
 
 /* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
@@ -170,7 +171,7 @@ static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
     const struct nuioa_node *node = p->request->node;
     int rc = 0;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->spare);
+        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->free_cpus);
         for (uint32_t i = 0; free && i < p->slots->count; i++)
             free = !hwloc_bitmap_intersects(node->numas[numa].cpus, p->slots->cpus[i]);
         for (uint32_t x = p->blocks->count; rc == 0 && free && x-- > 0;) {
@@ -360,7 +361,7 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
 {
     struct block_problem a;
     int result = places_begin(p);
-    if (result == 0 && p->spare)
+    if (result == 0 && p->free_cpus)
         result = find_free_places(p, cpus);
     uint32_t level = result == 0 ? next_level(p, 0) : 0;
     if (result < 0 || level == p->level[0])
@@ -380,7 +381,7 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
 }
 
 int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                          const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                          const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
                           hwloc_bitmap_t *cpus)
 {
     struct nuioa_arena arena = { 0 };
@@ -389,7 +390,7 @@ int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuio
     if (!slots->count)
         return NUIOA_RANK_BLOCK_NEAREST;
     if (blocks_alloc(&b, slots->count, &arena) == 0) {
-        struct places p = { request, slots, rails, &b, spare, &arena, .count = 0 };
+        struct places p = { request, slots, rails, &b, free_cpus, &arena, .count = 0 };
         result = find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus)
                                                        : NUIOA_RANK_BLOCK_SPREAD;
         places_free(&p);

@@ -7,7 +7,7 @@
 /* Placement of ranks without hints. Nobody knows which ranks are heavy then, but every MPI in use
  * chooses the lowest local rank as the leader of its node. A block is the set of ranks on one NUMA
  * node. The block of the lowest rank moves as a whole to the NUMA node nearest the NIC: blocks of
- * equal size change places with it, or it goes to a NUMA node without ranks where cores are spare,
+ * equal size change places with it, or it goes to a NUMA node without ranks where cores are free,
  * and other blocks may follow it there. Private to the library. */
 
 enum nuioa_rank_block_result {
@@ -19,14 +19,14 @@ enum nuioa_rank_block_result {
 
 /* Moves the block of the lowest rank as near the NIC as it can. Neighbours are consecutive local
  * ranks: the sum of their distances does not rise, and ranks of a block stay together. `slots` are
- * the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price. `spare` are the CPUs
- * (OS indexes, whole cores) to which blocks may move; NULL: none. There a block keeps its shape
- * (slots/shape.h), and no block goes to a place that is farther from the NIC. Writes
+ * the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price. `free_cpus` are the
+ * CPUs (OS indexes, whole cores) to which blocks may move; NULL: none. There a block keeps its
+ * shape (slots/shape.h), and no block goes to a place that is farther from the NIC. Writes
  * cpus[request->task_count], the caller's bitmaps: those of each task, by local rank. Returns a
  * nuioa_rank_block_result, or -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED `cpus` is
  * undefined. */
 int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                          const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                          const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
                           hwloc_bitmap_t *cpus);
 
 #endif

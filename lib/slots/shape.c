@@ -178,7 +178,7 @@ static void copy_mask(const struct nuioa_node *node, const struct match *m,
     hwloc_bitmap_foreach_end();
 }
 
-int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, uint32_t numa,
+int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
                      const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out)
 {
     struct match m = { 0 };
@@ -189,7 +189,7 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, 
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
     if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);
-        m.to_count = list_places(node, spare, (int32_t)numa, m.to);
+        m.to_count = list_places(node, free_cpus, (int32_t)numa, m.to);
     }
     struct range from = { 0, m.from_count }, to = { 0, m.to_count };
     if (rc == 0 &&

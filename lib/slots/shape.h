@@ -9,11 +9,11 @@
 
 /* Sets out[count], the caller's bitmaps, to PUs of `numa` (an index into node->numas) that have the
  * shape of like[count]: each core of `like` becomes one core of `numa`, with as many PUs of it, and
- * two cores share an L2, an L3 or a package exactly if they did before. `spare` are the CPUs that
- * may be used, and holds each core with all of its PUs or with none; of several such places one
- * with early cores is taken. All sets are OS indexes; those of `like` are on one NUMA node.
+ * two cores share an L2, an L3 or a package exactly if they did before. `free_cpus` are the CPUs
+ * that may be used, and holds each core with all of its PUs or with none; of several such places
+ * one with early cores is taken. All sets are OS indexes; those of `like` are on one NUMA node.
  * Returns 0, -ENOSPC if there is no such place, or -ENOMEM; after an error `out` is undefined. */
-int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, uint32_t numa,
+int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
                      const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out);
 
 #endif

@@ -2,7 +2,7 @@
 #include "reason_case.h"
 
 #include "machine.h"
-#include "reason_spare.h"
+#include "reason_free.h"
 
 /* --- situations ------------------------------------------------------------------------------- */
 
@@ -394,7 +394,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
-    ROW(NO_BETTER_NO_SPARE, better_no_spare,
+    ROW(NO_BETTER_NO_FREE, better_no_free,
         "the same, one NIC; the cores of the step are all in use, and others are nearer"),
     ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
     ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
@@ -406,19 +406,19 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
     ROW(BLOCK_SPREAD_EQUAL, block_spread_equal, "the same; the masks are equally near the NIC"),
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
-    ROW(BLOCK_NO_SPARE, block_no_spare,
+    ROW(BLOCK_NO_FREE, block_no_free,
         "no hints; the cores of the step are all in use: a direct `srun -n2`, `-c`, `--exact`"),
-    ROW(SPARE_NOT_ASKED, spare_not_asked,
+    ROW(FREE_NOT_ASKED, free_not_asked,
         "ranks are bound, and cores of the step are free nearer the NIC; nobody typed `--nuioa`"),
-    ROW(SPARE_BOUND, spare_bound, "the same; `--nuioa=force` and a typed `--cpu-bind`"),
-    ROW(SPARE_GPUS, spare_gpus, "the same; `--nuioa=force`, and GPUs that are not followed"),
-    ROW(SPARE_UNCONFINED, spare_unconfined,
+    ROW(FREE_BOUND, free_bound, "the same; `--nuioa=force` and a typed `--cpu-bind`"),
+    ROW(FREE_GPUS, free_gpus, "the same; `--nuioa=force`, and GPUs that are not followed"),
+    ROW(FREE_UNCONFINED, free_unconfined,
         "the same, but other jobs may have these cores: nothing confines ranks to the step"),
-    ROW(SPARE_OVERLAP, spare_overlap, "the same; `srun --overlap`"),
-    ROW(SPARE_KEEP, spare_keep, "the same; `--nuioa-cores=keep`"),
+    ROW(FREE_OVERLAP, free_overlap, "the same; `srun --overlap`"),
+    ROW(FREE_KEEP, free_keep, "the same; `--nuioa-cores=keep`"),
     ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
-    ROW(ALONE_NO_SPARE, alone_no_spare, "the same; a step of few cores has none that are nearer"),
+    ROW(ALONE_NO_FREE, alone_no_free, "the same; a step of few cores has none that are nearer"),
     ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
     ROW(ALONE_ALL, alone_all,
         "one rank that has all CPUs of its step, and others of the node are nearer: a "
@@ -453,5 +453,5 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
 void reason_case_free(struct plan_case *s)
 {
     plan_case_free(s);
-    reason_spare_free();
+    reason_free_end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slots/slot_free.h"
+#include "slots/free_slots.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +38,9 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
     return count;
 }
 
-/* Adds slots of spare cores to the first own->count ones, which are there. */
-static int add_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
-                     const struct nuioa_slots *own, hwloc_bitmap_t spare, uint32_t most)
+/* Adds slots of free cores to the first own->count ones, which are there. */
+static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                    const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
 {
     const struct nuioa_node *node = b->request->node;
     hwloc_const_bitmap_t like = own->cpus[0];
@@ -57,13 +57,14 @@ static int add_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
             hwloc_bitmap_t *out = &slots->cpus[slots->count];
             if (!(*out = hwloc_bitmap_alloc()))
                 rc = -ENOMEM;
-            else if ((rc = nuioa_spare_copy(node, &b->rails, spare, numa, &like, 1, out)) < 0)
+            else if ((rc = nuioa_free_cores_copy(node, &b->rails, free_cpus, numa, &like, 1, out)) <
+                     0)
                 hwloc_bitmap_free(*out);
             if (rc < 0)
                 break;
             slots->count++;
             rc = nuioa_cores_whole(node, *out, used);
-            hwloc_bitmap_andnot(spare, spare, used);
+            hwloc_bitmap_andnot(free_cpus, free_cpus, used);
         }
         rc = rc == -ENOSPC ? 0 : rc;
     }
@@ -84,19 +85,19 @@ static int copy_own(struct nuioa_slots *slots, const struct nuioa_slots *own, ui
     return rc;
 }
 
-int nuioa_slots_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
-                      const struct nuioa_slots *own, hwloc_const_bitmap_t among)
+int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                          const struct nuioa_slots *own, hwloc_const_bitmap_t among)
 {
     const struct nuioa_request *r = b->request;
-    hwloc_bitmap_t spare = hwloc_bitmap_alloc(), copy = hwloc_bitmap_alloc();
+    hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc(), copy = hwloc_bitmap_alloc();
     uint32_t most = 0, numas = among ? r->node->numa_count : 0;
     *slots = (struct nuioa_slots){ 0 };
-    int rc = spare && copy ? 0 : -ENOMEM;
-    if (rc == 0 && among && !have_one_shape(r->node, own, spare, copy))
+    int rc = free_cpus && copy ? 0 : -ENOMEM;
+    if (rc == 0 && among && !have_one_shape(r->node, own, free_cpus, copy))
         numas = 0;
     if (rc == 0 && numas)
-        rc = nuioa_spare_find(b, among, spare);
-    if (rc == 0 && numas && hwloc_bitmap_iszero(spare))
+        rc = nuioa_free_cores_find(b, among, free_cpus);
+    if (rc == 0 && numas && hwloc_bitmap_iszero(free_cpus))
         numas = 0;
     for (uint32_t numa = 0; numa < numas; numa++) {
         uint32_t count = count_on(r->node, own, numa);
@@ -105,10 +106,10 @@ int nuioa_slots_spare(struct nuioa_slots *slots, const struct nuioa_basis *b,
     if (rc == 0)
         rc = copy_own(slots, own, numas * most);
     if (rc == 0 && numas)
-        rc = add_spare(slots, b, own, spare, most);
+        rc = add_free(slots, b, own, free_cpus, most);
     if (rc == 0)
         rc = nuioa_slots_price(slots, r, &b->rails, r->pair_count);
-    hwloc_bitmap_free(spare);
+    hwloc_bitmap_free(free_cpus);
     hwloc_bitmap_free(copy);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spare_oracle.h"
+#include "free_oracle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ struct drawn {
     struct plan_case *s;
     hwloc_bitmap_t allowed, masks; /* of the step; of all ranks */
     bool alike;                    /* all NUMA nodes have the same caches */
-    bool forbidden;                /* spare cores are not for these ranks */
+    bool forbidden;                /* free cores are not for these ranks */
     uint32_t seed;
 };
 
@@ -293,13 +293,13 @@ static void check_shape(const struct drawn *d, int block, int to)
 
 /* --- the judgement ---------------------------------------------------------------------------- */
 
-static bool is_on_spare(const struct drawn *d, unsigned rank)
+static bool is_on_free(const struct drawn *d, unsigned rank)
 {
     return !hwloc_bitmap_isincluded(is(d, rank), d->masks);
 }
 
 /* Returns true if the whole core of this PU is the step's, and no rank had any of it. */
-static bool is_spare(const struct drawn *d, const struct nuioa_pu *pu)
+static bool is_free(const struct drawn *d, const struct nuioa_pu *pu)
 {
     for (uint32_t i = 0; i < d->s->node.pu_count; i++) {
         const struct nuioa_pu *other = &d->s->node.pus[i];
@@ -315,7 +315,7 @@ static void check_rank(const struct drawn *d, unsigned rank)
     REQUIRE(d, count_cores(d, is(d, rank)) == count_cores(d, was(d, rank)));
     REQUIRE(d, hwloc_bitmap_weight(is(d, rank)) == hwloc_bitmap_weight(was(d, rank)));
     for (int cpu = -1; (cpu = hwloc_bitmap_next(is(d, rank), cpu)) >= 0;) {
-        REQUIRE(d, hwloc_bitmap_isset(d->masks, (unsigned)cpu) || is_spare(d, pu_of(d, cpu)));
+        REQUIRE(d, hwloc_bitmap_isset(d->masks, (unsigned)cpu) || is_free(d, pu_of(d, cpu)));
         for (unsigned k = 0; k < rank && !hwloc_bitmap_isset(d->masks, (unsigned)cpu); k++)
             REQUIRE(d, !hwloc_bitmap_isset(is(d, k), (unsigned)cpu) ||
                            hwloc_bitmap_intersects(was(d, k), was(d, rank)));
@@ -334,10 +334,10 @@ static void check_block(const struct drawn *d, unsigned rank)
     check_shape(d, block, to);
 }
 
-static bool is_all_spare(const struct drawn *d, int numa)
+static bool is_all_free(const struct drawn *d, int numa)
 {
     for (uint32_t i = 0; i < d->s->node.pu_count; i++)
-        if (d->s->node.pus[i].numa == numa && !is_spare(d, &d->s->node.pus[i]))
+        if (d->s->node.pus[i].numa == numa && !is_free(d, &d->s->node.pus[i]))
             return false;
     return true;
 }
@@ -348,7 +348,7 @@ static void check_nothing_missed(const struct drawn *d)
     int block = numa_of(d, was(d, 0)), now = numa_of(d, is(d, 0));
     double before = chain(d, -1, -1, was);
     for (int to = 0; to < (int)d->s->node.numa_count; to++)
-        if (d->alike && is_all_spare(d, to) && level_of(d, to) < level_of(d, now))
+        if (d->alike && is_all_free(d, to) && level_of(d, to) < level_of(d, now))
             REQUIRE(d, chain(d, block, to, was) > before * (1 + 1e-9));
 }
 
@@ -372,7 +372,7 @@ static void check_no_rank_missed(const struct drawn *d)
     for (uint32_t k = 0; node->nic_count == 1 && k < node->pu_count; k++) {
         const struct nuioa_pu *pu = &node->pus[k];
         unsigned there = 0;
-        bool taken = !is_spare(d, pu);
+        bool taken = !is_free(d, pu);
         for (unsigned i = 0; i < d->s->plan.task_count; i++) {
             there += numa_of(d, is(d, i)) == pu->numa;
             for (int cpu = -1; (cpu = hwloc_bitmap_next(is(d, i), cpu)) >= 0;)
@@ -389,7 +389,7 @@ static void judge(const struct drawn *d)
     unsigned tasks = d->s->plan.task_count;
     for (unsigned i = 0; i < tasks; i++) {
         check_rank(d, i);
-        if (is_on_spare(d, i) && !d->s->request.hinted)
+        if (is_on_free(d, i) && !d->s->request.hinted)
             check_block(d, i);
     }
     REQUIRE(d, most_ranks(d, is) <= most_ranks(d, was));
@@ -413,14 +413,14 @@ static bool is_unbound(const struct drawn *d)
     return d->s->plan.task_count > 1 || hwloc_bitmap_isequal(was(d, 0), d->allowed);
 }
 
-bool spare_oracle_round(uint32_t seed)
+bool free_oracle_round(uint32_t seed)
 {
     struct drawn d = { 0 };
     bool used = false;
     draw(&d, seed);
     plan_case_make(d.s);
     for (unsigned i = 0; i < d.s->plan.task_count; i++)
-        used |= is_on_spare(&d, i);
+        used |= is_on_free(&d, i);
     if (d.forbidden)
         REQUIRE(&d, !used);
     else if (!is_unbound(&d))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Spare cores of the step as places for ranks: each condition by itself, and random machines whose
+/* Free cores of the step as places for ranks: each condition by itself, and random machines whose
  * plans are judged by what must hold for every one, without the planner's code. */
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "machine.h"
 #include "plan_case.h"
 #include "rounds.h"
-#include "spare_oracle.h"
+#include "free_oracle.h"
 
 /* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
 static void bind_to(struct plan_case *s, const char *masks)
@@ -161,10 +161,10 @@ static void test_whole_cores(void **state)
     (void)state;
     struct plan_case *s = quad("0;1");
     allow(s, "0-7,8-9,12-13");
-    expect(s, "0;1", NUIOA_REASON_BLOCK_NO_SPARE);
+    expect(s, "0;1", NUIOA_REASON_BLOCK_NO_FREE);
     s = quad("0");
     allow(s, "0-7,8-9,12-13");
-    expect(s, "0", NUIOA_REASON_ALONE_NO_SPARE);
+    expect(s, "0", NUIOA_REASON_ALONE_NO_FREE);
     s = quad("0");
     allow(s, "0-9,11-15"); /* core 3 is whole */
     expect(s, "3", NUIOA_REASON_ALONE_MOVED);
@@ -244,9 +244,9 @@ static const struct {
     void (*set)(struct plan_case *s);
     enum nuioa_reason why;
 } refusals[] = {
-    { not_asked, NUIOA_REASON_SPARE_NOT_ASKED },   { overlaps, NUIOA_REASON_SPARE_OVERLAP },
-    { unconfined, NUIOA_REASON_SPARE_UNCONFINED }, { keep, NUIOA_REASON_SPARE_KEEP },
-    { forced_binding, NUIOA_REASON_SPARE_BOUND },  { forced_gpus, NUIOA_REASON_SPARE_GPUS },
+    { not_asked, NUIOA_REASON_FREE_NOT_ASKED },   { overlaps, NUIOA_REASON_FREE_OVERLAP },
+    { unconfined, NUIOA_REASON_FREE_UNCONFINED }, { keep, NUIOA_REASON_FREE_KEEP },
+    { forced_binding, NUIOA_REASON_FREE_BOUND },  { forced_gpus, NUIOA_REASON_FREE_GPUS },
 };
 
 #define REFUSALS (sizeof(refusals) / sizeof(*refusals))
@@ -264,7 +264,7 @@ static void test_refused(void **state)
             plan_case_weigh_by(s, plan_case_equal);
             refusals[k].set(s);
             expect(s, masks[m], refusals[k].why);
-            /* It is not said where spare cores would not help. */
+            /* It is not said where free cores would not help. */
             s = plan_case_new();
             machine_hagrid(&s->node, 0);
             bind_to(s, masks[m]);
@@ -290,7 +290,7 @@ static void test_advice(void **state)
         allow(s, "0-1");
         if (m == 0)
             hwloc_bitmap_set(s->masks[0], 1);
-        expect(s, m ? "0;1" : "0-1", m ? NUIOA_REASON_BLOCK_NO_SPARE : NUIOA_REASON_ALONE_ALL);
+        expect(s, m ? "0;1" : "0-1", m ? NUIOA_REASON_BLOCK_NO_FREE : NUIOA_REASON_ALONE_ALL);
         s = plan_case_new();
         machine_hagrid(&s->node, 0);
         bind_to(s, masks[m]);
@@ -314,7 +314,7 @@ static void test_random(void **state)
     (void)state;
     uint64_t used = 0, wanted = rounds(6000);
     for (uint32_t seed = 1; seed <= wanted; seed++)
-        used += spare_oracle_round(seed);
+        used += free_oracle_round(seed);
     /* Otherwise it shows nothing. */
     assert_true(used > wanted / 20);
 }
@@ -328,5 +328,5 @@ int main(void)
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_advice),
         cmocka_unit_test(test_random),
     };
-    return cmocka_run_group_tests_name("spare", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("free_cores", tests, NULL, NULL);
 }

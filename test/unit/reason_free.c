@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reason_spare.h"
+#include "reason_free.h"
 
 #include "machine.h"
 
-static hwloc_bitmap_t step; /* the CPUs of the step; reason_spare_free() frees them */
+static hwloc_bitmap_t step; /* the CPUs of the step; reason_free_end() frees them */
 
 /* Both ranks are on NUMA node 0; the step is the whole node. */
-static void spare(struct plan_case *s)
+static void free_cpus(struct plan_case *s)
 {
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 2, 1);
     s->options.asked = true;
 }
 
-void spare_not_asked(struct plan_case *s)
+void free_not_asked(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     s->options.asked = false;
 }
 
-void spare_bound(struct plan_case *s)
+void free_bound(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     s->request.bound_by_user = true;
     plan_case_option(s, "nuioa", "force");
 }
 
-void spare_gpus(struct plan_case *s)
+void free_gpus(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     s->request.sees_gpu = true;
     plan_case_option(s, "nuioa", "force");
     plan_case_option(s, "gpus", "keep");
 }
 
-void spare_unconfined(struct plan_case *s)
+void free_unconfined(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     s->request.unconfined = true;
 }
 
-void spare_overlap(struct plan_case *s)
+void free_overlap(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     s->request.overlaps = true;
 }
 
-void spare_keep(struct plan_case *s)
+void free_keep(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     plan_case_option(s, "cores", "keep");
 }
 
 /* srun -n2: the step is the cores of its ranks. */
-void block_no_spare(struct plan_case *s)
+void block_no_free(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     step = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(step, 0, 1);
     s->request.allowed_cpus = step;
@@ -64,13 +64,13 @@ void block_no_spare(struct plan_case *s)
 /* Both ranks have the farthest NUMA node, and another one each. */
 void block_spread_equal(struct plan_case *s)
 {
-    spare(s);
+    free_cpus(s);
     hwloc_bitmap_list_sscanf(s->masks[0], "0,2-4");
     hwloc_bitmap_list_sscanf(s->masks[1], "1,8-10");
 }
 
 /* The only rank has one of the two cores of its step. */
-void alone_no_spare(struct plan_case *s)
+void alone_no_free(struct plan_case *s)
 {
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 1);
@@ -80,13 +80,13 @@ void alone_no_spare(struct plan_case *s)
     s->request.allowed_cpus = step;
 }
 
-void better_no_spare(struct plan_case *s)
+void better_no_free(struct plan_case *s)
 {
-    block_no_spare(s);
+    block_no_free(s);
     plan_case_weigh_by(s, plan_case_equal);
 }
 
-void reason_spare_free(void)
+void reason_free_end(void)
 {
     hwloc_bitmap_free(step);
     step = NULL;
