@@ -75,33 +75,33 @@ bool nuioa_gpus_followed(const struct nuioa_request *r)
            nuioa_gpus_forbid(r) == NUIOA_REASON_NONE;
 }
 
-uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                                 uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail)
+uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
+                                 hwloc_const_bitmap_t cpus, unsigned rail)
 {
+    const struct nuioa_node *node = rails->node;
     enum nuioa_path path = nuioa_path_at(node, gpu, rails->nic[rail]);
     if (!hwloc_bitmap_iszero(node->gpus[gpu].cpus) || !cpus)
         cpus = node->gpus[gpu].cpus;
     /* An unknown path is longer than every known one. */
     uint32_t distance = path != NUIOA_PATH_UNKNOWN
                             ? (uint32_t)path
-                            : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+                            : NUIOA_PATHS + nuioa_rail_distance(rails, cpus, rail);
     return 2 * distance + nuioa_nic_is_doubted(&node->nics[rails->nic[rail]]);
 }
 
-void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near)
+void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus, bool *near)
 {
     for (unsigned r = 0; r < rails->count; r++)
         near[r] = false;
     for (uint32_t g = 0; g < task->seen_count; g++) {
         uint32_t nearest = UINT32_MAX;
         for (unsigned r = 0; r < rails->count; r++) {
-            uint32_t here = nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r);
+            uint32_t here = nuioa_gpu_rail_distance(rails, task->seen[g], cpus, r);
             nearest = here < nearest ? here : nearest;
         }
         for (unsigned r = 0; r < rails->count; r++)
-            near[r] =
-                near[r] || nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r) == nearest;
+            near[r] = near[r] || nuioa_gpu_rail_distance(rails, task->seen[g], cpus, r) == nearest;
     }
 }
 
@@ -121,8 +121,8 @@ static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assi
     return 0;
 }
 
-int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         const struct nuioa_task *task, struct nuioa_assignment *assignment)
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                         struct nuioa_assignment *assignment)
 {
     free(assignment->near);
     assignment->near = NULL;
@@ -134,7 +134,7 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_nod
     bool *near = calloc(rails->count, sizeof(*near));
     assignment->near = malloc(rails->count * sizeof(*assignment->near));
     if (near && assignment->near)
-        nuioa_gpus_seen_rails(rails, node, task, assignment->cpus, near);
+        nuioa_gpus_seen_rails(rails, task, assignment->cpus, near);
     for (uint32_t r = 0; near && assignment->near && r < rails->count; r++)
         if (near[r])
             assignment->near[assignment->near_count++] = rails->nic[r];
@@ -144,12 +144,12 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_nod
 }
 
 /* Returns the level of `cpus` from the rail that is nearest to a GPU, as in nics/rail_assign.h. */
-static uint32_t level_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                             uint32_t gpu, hwloc_const_bitmap_t cpus)
+static uint32_t level_of_own(const struct nuioa_rails *rails, uint32_t gpu,
+                             hwloc_const_bitmap_t cpus)
 {
     uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
         uint32_t level = nuioa_rail_level(rails, r, cpus);
         if (here < least || (here == least && level < nearest))
             nearest = level;
@@ -158,30 +158,28 @@ static uint32_t level_of_own(const struct nuioa_rails *rails, const struct nuioa
     return nearest;
 }
 
-uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                             const struct nuioa_task *task, hwloc_const_bitmap_t cpus)
+uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                             hwloc_const_bitmap_t cpus)
 {
     uint32_t most = 0;
     if (!task->gpu_count || !rails->count || !rails->located)
         return nuioa_rails_nearest(rails, cpus);
     for (uint32_t g = 0; g < task->gpu_count; g++) {
-        uint32_t level = level_of_own(rails, node, task->gpus[g], cpus);
+        uint32_t level = level_of_own(rails, task->gpus[g], cpus);
         most = level > most ? level : most;
     }
     return most;
 }
 
 /* Returns the price of `cpus` for the same rail. */
-static double price_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           const struct nuioa_options *options, uint32_t gpu,
-                           hwloc_const_bitmap_t cpus)
+static double price_of_own(const struct nuioa_rails *rails, uint32_t gpu, hwloc_const_bitmap_t cpus)
 {
     uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
     double best = 1;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
         uint32_t level = nuioa_rail_level(rails, r, cpus);
-        double price = nuioa_rail_price(rails, options, r, cpus);
+        double price = nuioa_rail_price(rails, r, cpus);
         if (here < least ||
             (here == least && (level < nearest || (level == nearest && price < best)))) {
             nearest = level;
@@ -192,15 +190,14 @@ static double price_of_own(const struct nuioa_rails *rails, const struct nuioa_n
     return best;
 }
 
-double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           const struct nuioa_options *options, const struct nuioa_task *task,
+double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_task *task,
                            hwloc_const_bitmap_t cpus)
 {
     double most = 0;
     if (!task->gpu_count || !rails->count || !rails->located)
-        return nuioa_rails_price(rails, options, cpus);
+        return nuioa_rails_price(rails, cpus);
     for (uint32_t g = 0; g < task->gpu_count; g++) {
-        double price = price_of_own(rails, node, options, task->gpus[g], cpus);
+        double price = price_of_own(rails, task->gpus[g], cpus);
         most = price > most ? price : most;
     }
     return most;
@@ -208,14 +205,14 @@ double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_n
 
 /* Returns the distance of a GPU from its nearest rails; with `other` not negative, of the GPU
  * `other` from those rails, the farthest of which counts. */
-static uint32_t distance_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                              uint32_t gpu, hwloc_const_bitmap_t cpus, int64_t other)
+static uint32_t distance_from(const struct nuioa_rails *rails, uint32_t gpu,
+                              hwloc_const_bitmap_t cpus, int64_t other)
 {
     uint32_t nearest = UINT32_MAX, result = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
         uint32_t there =
-            other < 0 ? here : nuioa_gpu_rail_distance(rails, node, (uint32_t)other, cpus, r);
+            other < 0 ? here : nuioa_gpu_rail_distance(rails, (uint32_t)other, cpus, r);
         if (here < nearest || (here == nearest && there > result))
             result = there;
         nearest = here < nearest ? here : nearest;
@@ -239,22 +236,21 @@ static uint32_t neediest(const uint32_t *own, const uint32_t *far, uint32_t coun
     return best;
 }
 
-uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
-                         uint32_t *picked)
+uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                         hwloc_const_bitmap_t cpus, uint32_t count, uint32_t *picked)
 {
     const uint32_t *gpus = task->gpus, all = task->gpu_count;
     uint32_t *own = count < all ? calloc(2 * (size_t)all, sizeof(*own)) : NULL;
     uint32_t *far = own ? own + all : NULL;
     for (uint32_t g = 0; own && g < all; g++) {
-        own[g] = distance_from(rails, node, gpus[g], cpus, -1);
+        own[g] = distance_from(rails, gpus[g], cpus, -1);
         far[g] = UINT32_MAX;
     }
     for (uint32_t n = 0; n < all && n < count; n++) {
         uint32_t next = own ? neediest(own, far, all) : n;
         picked[n] = gpus[next];
         for (uint32_t g = 0; own && g < all; g++) {
-            uint32_t here = distance_from(rails, node, gpus[next], cpus, gpus[g]);
+            uint32_t here = distance_from(rails, gpus[next], cpus, gpus[g]);
             far[g] = here < far[g] ? here : far[g];
         }
         if (own)

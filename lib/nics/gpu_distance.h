@@ -28,32 +28,31 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
  * the nearest to its GPU by PCIe path, and of several GPUs the farthest such NIC. A task without
  * GPUs has that of nuioa_rails_nearest. NUIOA_NO_LEVEL if there is no rail or the rails are not
  * located. */
-uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                             const struct nuioa_task *task, hwloc_const_bitmap_t cpus);
+uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                             hwloc_const_bitmap_t cpus);
 
 /* Returns the price (nuioa_rail_price) of the same NIC, and of several GPUs the highest. */
-double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           const struct nuioa_options *options, const struct nuioa_task *task,
+double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_task *task,
                            hwloc_const_bitmap_t cpus);
 
 /* Returns a number that is lower for a rail that is nearer to a GPU (an index into node->gpus): by
  * PCIe path, or where that is unknown by the GPU's CPUs, or those of its rank, `cpus` (OS indexes
  * or NULL), if the GPU has none. Of equally near rails it is lower for one that is not doubted
  * (topology/nic_guess.h). It means nothing but in comparisons. */
-uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                                 uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail);
+uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
+                                 hwloc_const_bitmap_t cpus, unsigned rail);
 
 /* Sets near[rail], for each rail, to true if it is nearest to one of the GPUs that a task sees,
  * task->seen, as nuioa_gpu_rail_distance says. `cpus` are those of the task. The caller allocates
  * near[rails->count]. */
-void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near);
+void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus, bool *near);
 
 /* Sets `seen`, `seen_count`, `near` and `near_count` of the task's assignment, which has its CPUs:
  * the GPUs that the task sees, and the NICs of these rails; none if it sees none. What `seen` and
  * `near` pointed to is freed. Returns 0 or -ENOMEM. */
-int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         const struct nuioa_task *task, struct nuioa_assignment *assignment);
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                         struct nuioa_assignment *assignment);
 
 /* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
  * always the GPU that is farthest from the rails of those before it, where a GPU to which one of
@@ -61,8 +60,7 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_nod
  * picked[task->gpu_count], which the caller allocated: all GPUs in their order if `count` is not
  * below their number, and the first ones if there is no memory. Returns how many they are. `cpus`
  * are those of the task. */
-uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
-                         uint32_t *picked);
+uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                         hwloc_const_bitmap_t cpus, uint32_t count, uint32_t *picked);
 
 #endif

@@ -36,7 +36,7 @@ int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *
         rc = nuioa_rails_init(&rails, r->node, r->options, NULL, NULL);
     }
     if (rc == 0)
-        rc = nuioa_usable_find(&table->usable, &rails, r->node, r->options);
+        rc = nuioa_usable_find(&table->usable, &rails);
     if (rc == 0 && !(table->gpus = nuioa_rails_assign_all(&rails, &each, NULL)))
         rc = -ENOMEM;
     nuioa_rails_free(&rails);

@@ -77,10 +77,10 @@ static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
     const struct nuioa_node *node = c->request->node;
     uint32_t doubted = nuioa_nic_is_doubted(&node->nics[c->rails->nic[rail]]);
     if (claim->gpu >= 0)
-        return nuioa_gpu_rail_distance(c->rails, node, (uint32_t)claim->gpu, cpus, rail);
+        return nuioa_gpu_rail_distance(c->rails, (uint32_t)claim->gpu, cpus, rail);
     if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
         return NOT_SEEN;
-    return 2 * nuioa_rail_distance(c->rails, node, cpus, rail) + doubted;
+    return 2 * nuioa_rail_distance(c->rails, cpus, rail) + doubted;
 }
 
 /* Adds one claim; `cpus` are those of its rank, or NULL. */
@@ -92,8 +92,7 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     claim->row = row;
     c->nearest[row] = UINT32_MAX;
     if (claim->local != NOBODY)
-        nuioa_gpus_seen_rails(c->rails, c->request->node, &c->request->tasks[claim->local], cpus,
-                              c->seen);
+        nuioa_gpus_seen_rails(c->rails, &c->request->tasks[claim->local], cpus, c->seen);
     for (uint32_t r = 0; r < c->rail_count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
         c->distance[(size_t)row * c->rail_count + r] = here;
@@ -168,8 +167,8 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
         hwloc_const_bitmap_t cpus = assignments[i].cpus;
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
         c->first_row[i] = c->claim_count;
-        uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, cpus,
-                                         most ? most : task->gpu_count, c->picked);
+        uint32_t count =
+            nuioa_gpus_pick(c->rails, task, cpus, most ? most : task->gpu_count, c->picked);
         struct claim claim = { known ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 };
         if (!task->gpu_count)
             add_claim(c, claim, cpus);
@@ -210,8 +209,8 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
     c->held = nuioa_arena_take(&c->arena, request->node->gpu_count, sizeof(*c->held));
     if (c->arena.failed)
         return -ENOMEM;
-    c->card_count = nuioa_rails_cards(rails, request->node, c->card, c->card_rate);
-    if (nuioa_rail_homes_find(rails, request->node, &c->arena, &c->homes) < 0)
+    c->card_count = nuioa_rails_cards(rails, c->card, c->card_rate);
+    if (nuioa_rail_homes_find(rails, &c->arena, &c->homes) < 0)
         return -ENOMEM;
     find_held(c);
     add_claims(c, assignments);
@@ -420,8 +419,7 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
         uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
-        if (!nics ||
-            nuioa_gpus_list_near(c->rails, c->request->node, &c->request->tasks[i], a) < 0) {
+        if (!nics || nuioa_gpus_list_near(c->rails, &c->request->tasks[i], a) < 0) {
             free(nics);
             return -ENOMEM;
         }

@@ -6,10 +6,9 @@
 #include "nics/gpu_distance.h"
 #include "nics/rail_match.h"
 
-uint32_t nuioa_rails_cards(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           uint32_t *card, double *rate)
+uint32_t nuioa_rails_cards(const struct nuioa_rails *rails, uint32_t *card, double *rate)
 {
-    const struct nuioa_nic *nics = node->nics;
+    const struct nuioa_nic *nics = rails->node->nics;
     const uint32_t *nic = rails->nic;
     uint32_t count = 0;
     bool rated = true;
@@ -40,36 +39,28 @@ struct all {
     struct nuioa_arena *arena;
 };
 
-static void find_near(const struct nuioa_rails *rails, const struct nuioa_node *node, uint32_t gpu,
-                      bool *near)
+static void find_near(const struct nuioa_rails *rails, uint32_t gpu, bool *near)
 {
     uint32_t least = UINT32_MAX;
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t r = 0; r < rails->count; r++) {
-            uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, NULL, r);
+            uint32_t here = nuioa_gpu_rail_distance(rails, gpu, NULL, r);
             least = here < least ? here : least;
             near[r] = here == least;
         }
 }
 
-/* Matches `users`, each of weight 1, with machines. Returns their machines, or NULL. */
-static uint32_t *match(const struct all *a, uint32_t users, uint32_t machines, const bool *allowed,
-                       const double *rate, double *load)
+/* Matches users of weight 1 with machines. Returns their machines, or NULL. */
+static uint32_t *match(const struct all *a, struct nuioa_rail_match *m)
 {
-    double *weight = nuioa_arena_take(a->arena, users, sizeof(*weight));
-    uint32_t *machine_of = nuioa_arena_take(a->arena, users, sizeof(*machine_of));
-    struct nuioa_rail_match m = { .user_count = users,
-                                  .machine_count = machines,
-                                  .allowed = allowed,
-                                  .weight = weight,
-                                  .rate = rate,
-                                  .load = load,
-                                  .machine_of = machine_of };
+    double *weight = nuioa_arena_take(a->arena, m->user_count, sizeof(*weight));
+    m->weight = weight;
+    m->machine_of = nuioa_arena_take(a->arena, m->user_count, sizeof(*m->machine_of));
     if (a->arena->failed)
         return NULL;
-    for (uint32_t i = 0; i < users; i++)
+    for (uint32_t i = 0; i < m->user_count; i++)
         weight[i] = 1;
-    return nuioa_rail_match(&m) < 0 ? NULL : machine_of;
+    return nuioa_rail_match(m) < 0 ? NULL : m->machine_of;
 }
 
 /* Gives each GPU a card, and of its ports the one with the fewest GPUs. */
@@ -82,7 +73,12 @@ static int choose_homes(struct all *a, uint32_t *home)
     for (uint32_t g = 0; g < a->gpus; g++)
         for (uint32_t r = 0; r < a->rails; r++)
             allowed[(size_t)g * a->cards + a->card[r]] |= a->near[(size_t)g * a->rails + r];
-    const uint32_t *card_of = match(a, a->gpus, a->cards, allowed, a->rate, load);
+    struct nuioa_rail_match m = { .user_count = a->gpus,
+                                  .machine_count = a->cards,
+                                  .allowed = allowed,
+                                  .rate = a->rate,
+                                  .load = load };
+    const uint32_t *card_of = match(a, &m);
     if (!card_of)
         return -ENOMEM;
     for (uint32_t g = 0; g < a->gpus; g++) {
@@ -114,7 +110,12 @@ static int choose_owners(struct all *a, const uint32_t *home, uint32_t *owner)
             allowed[(size_t)r * a->gpus + g] =
                 !a->users[r] && a->near[(size_t)g * a->rails + r] &&
                 (!a->users_of_card[a->card[r]] || a->card[r] == a->card[home[g]]);
-    const uint32_t *gpu_of = match(a, a->rails, a->gpus, allowed, rate, load);
+    struct nuioa_rail_match m = { .user_count = a->rails,
+                                  .machine_count = a->gpus,
+                                  .allowed = allowed,
+                                  .rate = rate,
+                                  .load = load };
+    const uint32_t *gpu_of = match(a, &m);
     if (!gpu_of)
         return -ENOMEM;
     for (uint32_t r = 0; r < a->rails; r++)
@@ -124,10 +125,10 @@ static int choose_owners(struct all *a, const uint32_t *home, uint32_t *owner)
     return 0;
 }
 
-int nuioa_rail_homes_find(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                          struct nuioa_arena *arena, struct nuioa_rail_homes *homes)
+int nuioa_rail_homes_find(const struct nuioa_rails *rails, struct nuioa_arena *arena,
+                          struct nuioa_rail_homes *homes)
 {
-    struct all a = { .gpus = node->gpu_count, .rails = rails->count, .arena = arena };
+    struct all a = { .gpus = rails->node->gpu_count, .rails = rails->count, .arena = arena };
     *homes = (struct nuioa_rail_homes){ 0 };
     if (!a.gpus || !a.rails)
         return 0;
@@ -141,9 +142,9 @@ int nuioa_rail_homes_find(const struct nuioa_rails *rails, const struct nuioa_no
     a.users_of_card = nuioa_arena_take(arena, a.rails, sizeof(*a.users_of_card));
     if (arena->failed)
         return -ENOMEM;
-    a.cards = nuioa_rails_cards(rails, node, a.card, a.rate);
+    a.cards = nuioa_rails_cards(rails, a.card, a.rate);
     for (uint32_t g = 0; g < a.gpus; g++)
-        find_near(rails, node, g, &a.near[(size_t)g * a.rails]);
+        find_near(rails, g, &a.near[(size_t)g * a.rails]);
     int rc = choose_homes(&a, homes->home);
     return rc < 0 ? rc : choose_owners(&a, homes->home, homes->owner);
 }

@@ -23,8 +23,8 @@ struct nuioa_rail_homes {
 
 /* Finds the homes of all GPUs of the node. The arrays are taken from `arena`. Without GPUs or rails
  * both are NULL. Returns 0 or -ENOMEM. */
-int nuioa_rail_homes_find(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                          struct nuioa_arena *arena, struct nuioa_rail_homes *homes);
+int nuioa_rail_homes_find(const struct nuioa_rails *rails, struct nuioa_arena *arena,
+                          struct nuioa_rail_homes *homes);
 
 /* Returns true if the rail belongs to a GPU that is not held: held[gpu_count] are the GPUs which
  * the step is known to have. Another step may have that GPU. */
@@ -33,7 +33,6 @@ bool nuioa_rail_is_left(const struct nuioa_rail_homes *homes, const bool *held, 
 /* Numbers the cards of the rails from 0: card[rail] is equal for the ports of one card. Sets
  * rate[card] to the rate of its fastest port, or all of them to 1 if a rate is unknown. The caller
  * allocates both, card[rails->count] and rate[rails->count]. Returns the number of cards. */
-uint32_t nuioa_rails_cards(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           uint32_t *card, double *rate);
+uint32_t nuioa_rails_cards(const struct nuioa_rails *rails, uint32_t *card, double *rate);
 
 #endif

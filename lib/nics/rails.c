@@ -127,7 +127,8 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err)
 {
-    *rails = (struct nuioa_rails){ .numa_count = node->numa_count };
+    *rails =
+        (struct nuioa_rails){ .node = node, .options = options, .numa_count = node->numa_count };
     bool *taken = calloc(2 * (size_t)node->nic_count + 1, sizeof(*taken));
     rails->nic = calloc(node->nic_count + 1, sizeof(*rails->nic));
     rails->level = calloc((size_t)node->nic_count * node->numa_count + 1, 1);
@@ -159,8 +160,7 @@ out:
     return rc;
 }
 
-int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
-                      const struct nuioa_node *node, const struct nuioa_options *options)
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails)
 {
     *usable = (struct nuioa_usable){ .guessed = rails->guessed };
     usable->nics = malloc((rails->count + 1) * sizeof(*usable->nics));
@@ -168,11 +168,11 @@ int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rai
         return -ENOMEM;
     for (; usable->count < rails->count; usable->count++) {
         usable->nics[usable->count] = rails->nic[usable->count];
-        usable->doubted |= nuioa_nic_is_doubted(&node->nics[rails->nic[usable->count]]);
+        usable->doubted |= nuioa_nic_is_doubted(&rails->node->nics[rails->nic[usable->count]]);
     }
     usable->connected =
-        !usable->guessed &&
-        (options->rails_connected || nuioa_nics_are_connected(node, usable->nics, usable->count));
+        !usable->guessed && (rails->options->rails_connected ||
+                             nuioa_nics_are_connected(rails->node, usable->nics, usable->count));
     return 0;
 }
 
@@ -232,19 +232,17 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
 }
 
 /* Returns the price of one NUMA node, an index into node->numas. */
-static double price_of(const struct nuioa_rails *rails, const struct nuioa_options *options,
-                       unsigned rail, unsigned numa)
+static double price_of(const struct nuioa_rails *rails, unsigned rail, unsigned numa)
 {
     size_t cell = (size_t)rail * rails->numa_count + numa;
     return rails->price[cell] > 0 ? rails->price[cell]
-                                  : nuioa_nic_cost(options, rails->level[cell]);
+                                  : nuioa_nic_cost(rails->options, rails->level[cell]);
 }
 
-double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
-                        unsigned rail, hwloc_const_bitmap_t cpus)
+double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus)
 {
     if (!rails->price || !rails->located)
-        return nuioa_nic_cost(options, nuioa_rail_level(rails, rail, cpus));
+        return nuioa_nic_cost(rails->options, nuioa_rail_level(rails, rail, cpus));
     double worst = 1;
     unsigned cpu;
     hwloc_bitmap_foreach_begin(cpu, cpus)
@@ -252,52 +250,49 @@ double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_opti
         int32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : -1;
         for (unsigned k = 0; k < rails->numa_count; k++)
             if (numa < 0 || (unsigned)numa == k)
-                worst = fmax(worst, price_of(rails, options, rail, k));
+                worst = fmax(worst, price_of(rails, rail, k));
     }
     hwloc_bitmap_foreach_end();
     return worst;
 }
 
-double nuioa_rails_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
-                         hwloc_const_bitmap_t cpus)
+double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
     uint32_t nearest = nuioa_rails_nearest(rails, cpus);
     if (!rails->price || nearest == NUIOA_NO_LEVEL)
-        return nuioa_nic_cost(options, nearest);
+        return nuioa_nic_cost(rails->options, nearest);
     double least = INFINITY;
     for (unsigned r = 0; r < rails->count; r++)
         if (nuioa_rail_level(rails, r, cpus) == nearest)
-            least = fmin(least, nuioa_rail_price(rails, options, r, cpus));
+            least = fmin(least, nuioa_rail_price(rails, r, cpus));
     return least;
 }
 
-uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         hwloc_const_bitmap_t cpus)
+uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
     for (unsigned r = 0; r < rails->count; r++)
-        if (hwloc_bitmap_isincluded(cpus, node->nics[rails->nic[r]].cpus))
+        if (hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[r]].cpus))
             return 0;
     return 1;
 }
 
-uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                             hwloc_const_bitmap_t cpus, unsigned rail)
+uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
+                             unsigned rail)
 {
     uint32_t level = nuioa_rail_level(rails, rail, cpus);
-    bool beside = hwloc_bitmap_isincluded(cpus, node->nics[rails->nic[rail]].cpus);
+    bool beside = hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[rail]].cpus);
     return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 + !beside;
 }
 
-unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                          hwloc_const_bitmap_t cpus, bool *near)
+unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near)
 {
     uint32_t best = UINT32_MAX;
     unsigned count = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_rail_distance(rails, node, cpus, r);
+        uint32_t here = nuioa_rail_distance(rails, cpus, r);
         best = here < best ? here : best;
     }
     for (unsigned r = 0; r < rails->count; r++)
-        count += near[r] = nuioa_rail_distance(rails, node, cpus, r) == best;
+        count += near[r] = nuioa_rail_distance(rails, cpus, r) == best;
     return count;
 }

@@ -11,6 +11,8 @@
  * Traffic between nodes stays on one fabric, so all rails are of one fabric: the best of those
  * that the `nic` option selects (nuioa_nic_narrow in topology/nic.h). */
 struct nuioa_rails {
+    const struct nuioa_node *node; /* the caller's, and so are the options */
+    const struct nuioa_options *options;
     unsigned count;      /* a rail is an index below this one */
     uint32_t *nic;       /* [count]: index into node->nics */
     bool guessed;        /* a guess of what NICs are for has decided */
@@ -22,8 +24,8 @@ struct nuioa_rails {
     int32_t *numa_of;    /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
 };
 
-/* Finds the rails of a node, and adds warnings about NICs that are left out to `warnings`. *rails
- * does not keep pointers to its input. Returns 0, and the caller frees *rails with
+/* Finds the rails of a node, and adds warnings about NICs that are left out to `warnings`. `node`
+ * and `options` must outlive *rails. Returns 0, and the caller frees *rails with
  * nuioa_rails_free; without any NIC `count` is 0. Or returns with *err -ENOMEM, or -EINVAL if
  * options->nic is malformed, and *rails is empty. */
 int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
@@ -32,8 +34,7 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
 
 /* Sets *usable to these NICs, and what is known of them. It is overwritten. The caller frees
  * usable->nics. Returns 0 or -ENOMEM. */
-int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
-                      const struct nuioa_node *node, const struct nuioa_options *options);
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails);
 
 /* Frees what *rails owns and makes it empty, which it may be already. */
 void nuioa_rails_free(struct nuioa_rails *rails);
@@ -61,29 +62,25 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 /* Returns the cost of one unit of traffic between `cpus` (OS indexes) and a rail: what was measured
  * of the rail and the NUMA nodes of `cpus`, and nuioa_nic_cost where nothing was; of several NUMA
  * nodes the highest. */
-double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
-                        unsigned rail, hwloc_const_bitmap_t cpus);
+double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus);
 
 /* Returns the least nuioa_rail_price of the rails for which nuioa_rail_level is lowest; that of
  * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
-double nuioa_rails_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
-                         hwloc_const_bitmap_t cpus);
+double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 /* Returns 0 if all of `cpus` (OS indexes) are among those that some rail is attached to (for
  * example one L3 of a NUMA node), else 1. If two sets of CPUs have the same level, the set with 0
- * is nearer. `node` is the one that the rails were found on. */
-uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                         hwloc_const_bitmap_t cpus);
+ * is nearer. */
+uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 /* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and
  * then as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
-uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                             hwloc_const_bitmap_t cpus, unsigned rail);
+uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
+                             unsigned rail);
 
 /* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), as
  * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many
  * are true: 0 only if there is no rail. */
-unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                          hwloc_const_bitmap_t cpus, bool *near);
+unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near);
 
 #endif

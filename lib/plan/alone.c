@@ -32,15 +32,16 @@ static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, h
 {
     const struct nuioa_node *node = p->basis.request->node;
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
+    const struct nuioa_shape mask = { own, cpus };
     uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
     for (uint32_t numa = 0; numa < node->numa_count; numa++)
         if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
-            nuioa_free_cores_copy(node, &p->basis.rails, free_cpus, numa, &own, 1, &cpus) == 0) {
+            nuioa_free_cores_copy(&p->basis.rails, free_cpus, numa, &mask, 1) == 0) {
             best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
             found = numa;
         }
     return found != UINT32_MAX &&
-           nuioa_free_cores_copy(node, &p->basis.rails, free_cpus, found, &own, 1, &cpus) == 0;
+           nuioa_free_cores_copy(&p->basis.rails, free_cpus, found, &mask, 1) == 0;
 }
 
 /* Sets `cpus` to CPUs nearer the NIC: of the free cores among `among`, and if the rank spans NUMA
@@ -54,7 +55,7 @@ static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwl
         found = find_numa(p, places, cpus);
     else if (found)
         found = hwloc_bitmap_or(places, places, own) == 0 &&
-                nuioa_slot_nearer(p->basis.request, &p->basis.rails, places, own, cpus);
+                nuioa_slot_nearer(&p->basis, places, own, cpus);
     hwloc_bitmap_free(places);
     return found;
 }
@@ -93,7 +94,7 @@ int nuioa_alone_unbound(struct planner *p)
     struct nuioa_slots slot = { 0 };
     int rc = 0;
     if (r->cpus_typed)
-        rc = nuioa_slots_pack(&slot, r, &p->basis.rails, assignment->cpus, r->cpus_typed);
+        rc = nuioa_slots_pack(&slot, &p->basis, assignment->cpus, r->cpus_typed);
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
         rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
     else

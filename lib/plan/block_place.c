@@ -40,8 +40,7 @@ static int try_among(const struct planner *p, const struct nuioa_slots *slots,
     int rc = among ? nuioa_free_cores_find(&p->basis, among, t->free_cpus) : 0;
     bool any = among && !hwloc_bitmap_iszero(t->free_cpus);
     return rc < 0 ? rc
-                  : nuioa_rank_block_move(p->basis.request, slots, &p->basis.rails,
-                                          any ? t->free_cpus : NULL, t->cpus);
+                  : nuioa_rank_block_move(&p->basis, slots, any ? t->free_cpus : NULL, t->cpus);
 }
 
 /* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */

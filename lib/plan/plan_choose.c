@@ -86,8 +86,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
     uint32_t *start = malloc(r->task_count * sizeof(*start));
     uint32_t *kind = malloc(r->task_count * sizeof(*kind));
     struct nuioa_load load = { 0 };
-    int rc =
-        weight && start && kind ? nuioa_rail_load_make(&load, &p->basis.rails, r, slots) : -ENOMEM;
+    int rc = weight && start && kind ? nuioa_rail_load_make(&load, &p->basis, slots) : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
         weight[i] = r->tasks[i].weight;
         start[i] = p->slot_of[i];
@@ -218,9 +217,9 @@ static int place_packed(struct planner *p)
     struct nuioa_slots slots;
     uint32_t cpus =
         r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
-    int rc = nuioa_slots_pack(&slots, r, &p->basis.rails, p->basis.allowed_cpus, cpus);
+    int rc = nuioa_slots_pack(&slots, &p->basis, p->basis.allowed_cpus, cpus);
     if (rc == 0)
-        rc = nuioa_slots_price(&slots, r, &p->basis.rails, r->pair_count);
+        rc = nuioa_slots_price(&slots, &p->basis);
     for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
         slots.kind[i] = 0; /* each slot is large enough for every rank */
     if (rc == 0)
@@ -307,7 +306,7 @@ static int place_shared(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots slots;
-    int rc = nuioa_slots_share(&slots, r, &p->basis.rails);
+    int rc = nuioa_slots_share(&slots, &p->basis);
     if (rc == -ENOSPC || rc == -EEXIST)
         nuioa_planner_say(p,
                           rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
@@ -375,7 +374,7 @@ int nuioa_plan_choose(struct planner *p)
         return rc;
     rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
-        rc = nuioa_slots_price(&own, r, &p->basis.rails, r->pair_count);
+        rc = nuioa_slots_price(&own, &p->basis);
     for (uint32_t i = 0; rc == 0 && p->basis.follows && i < r->task_count; i++)
         own.nic_cost[i] = nuioa_nic_price(&p->basis, i, own.cpus[i]);
     bool packs = r->options->cores == NUIOA_CORES_PACK;

@@ -39,7 +39,7 @@ static int compute(const struct planner *p, const hwloc_const_bitmap_t *cpus,
             (struct nuioa_split){ r->tasks[i].weight * nuioa_nic_price(&p->basis, i, cpus[i]), 0 };
         cost->nic += ranks[i].nic;
     }
-    int rc = nuioa_rail_load_on(&p->basis.rails, r, cpus, &cost->load);
+    int rc = nuioa_rail_load_on(&p->basis, cpus, &cost->load);
     if (rc == 0 && r->pair_count)
         rc = add_pairs(r, cpus, cost, ranks);
     cost->j = cost->nic + cost->neighbours + cost->load.cost;

@@ -36,8 +36,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = nuioa_planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc =
-            nuioa_usable_find(&plan->usable, &planner.basis.rails, request->node, request->options);
+        rc = nuioa_usable_find(&plan->usable, &planner.basis.rails);
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)

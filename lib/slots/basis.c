@@ -28,15 +28,15 @@ uint32_t nuioa_nic_level(const struct nuioa_basis *b, uint32_t local, hwloc_cons
 {
     if (!b->follows)
         return nuioa_rails_nearest(&b->rails, cpus);
-    return nuioa_gpu_nic_level(&b->rails, b->request->node, &b->request->tasks[local], cpus);
+    return nuioa_gpu_nic_level(&b->rails, &b->request->tasks[local], cpus);
 }
 
 double nuioa_nic_price(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_request *r = b->request;
     if (!b->follows)
-        return nuioa_rails_price(&b->rails, r->options, cpus);
-    return nuioa_gpu_nic_price(&b->rails, r->node, r->options, &r->tasks[local], cpus);
+        return nuioa_rails_price(&b->rails, cpus);
+    return nuioa_gpu_nic_price(&b->rails, &r->tasks[local], cpus);
 }
 
 bool nuioa_unbound(const struct nuioa_basis *b)

@@ -55,43 +55,57 @@ static int nearer_core(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-uint32_t nuioa_core_take(const struct nuioa_node *node, const struct nuioa_core *core,
-                         hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus)
+/* Adds the first allowed PUs of a core to `cpus`, at most `max`. Returns how many it added. */
+static uint32_t take(const struct nuioa_core_list *cores, const struct nuioa_core *core,
+                     uint32_t max, hwloc_bitmap_t cpus)
 {
+    const struct nuioa_pu *pus = cores->rails->node->pus;
     uint32_t taken = 0;
     for (uint32_t i = core->first; i < core->end && taken < max; i++)
-        if (hwloc_bitmap_isset(allowed, node->pus[i].os_index)) {
-            hwloc_bitmap_set(cpus, node->pus[i].os_index);
+        if (hwloc_bitmap_isset(cores->allowed, pus[i].os_index)) {
+            hwloc_bitmap_set(cpus, pus[i].os_index);
             taken++;
         }
     return taken;
 }
 
-struct nuioa_core *nuioa_cores_list(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                                    hwloc_const_bitmap_t allowed, uint32_t *count)
+void nuioa_core_list_take(struct nuioa_core_list *cores, uint32_t index, uint32_t max,
+                          hwloc_bitmap_t cpus)
 {
-    struct nuioa_core *cores = malloc((node->pu_count + 1) * sizeof(*cores));
+    take(cores, &cores->list[index], max, cpus);
+    cores->used[index] = true;
+}
+
+int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails *rails,
+                         hwloc_const_bitmap_t allowed)
+{
+    const struct nuioa_node *node = rails->node;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    *count = 0;
-    for (uint32_t i = 0, end; cores && own && i < node->pu_count; i = end) {
+    *cores = (struct nuioa_core_list){ .rails = rails, .allowed = allowed };
+    cores->list = malloc((node->pu_count + 1) * sizeof(*cores->list));
+    cores->used = calloc(node->pu_count + 1, sizeof(*cores->used));
+    bool failed = !cores->list || !cores->used || !own;
+    for (uint32_t i = 0, end; !failed && i < node->pu_count; i = end) {
         const struct nuioa_pu *pu = &node->pus[i];
         struct nuioa_core core = {
             .index = pu->core, .first = i, .package = pu->package, .numa = pu->numa
         };
         core.end = end = core_end(node, i);
         hwloc_bitmap_zero(own);
-        core.pus = nuioa_core_take(node, &core, allowed, UINT32_MAX, own);
+        core.pus = take(cores, &core, UINT32_MAX, own);
         core.level = nuioa_rails_nearest(rails, own);
-        core.tie = nuioa_rails_tie(rails, node, own);
+        core.tie = nuioa_rails_tie(rails, own);
         if (core.pus)
-            cores[(*count)++] = core;
+            cores->list[cores->count++] = core;
     }
-    if (!own) {
-        free(cores);
-        return NULL;
-    }
+    if (!failed)
+        qsort(cores->list, cores->count, sizeof(*cores->list), nearer_core);
     hwloc_bitmap_free(own);
-    if (cores)
-        qsort(cores, *count, sizeof(*cores), nearer_core);
-    return cores;
+    return failed ? -ENOMEM : 0;
+}
+
+void nuioa_core_list_close(struct nuioa_core_list *cores)
+{
+    free(cores->list);
+    free(cores->used);
 }

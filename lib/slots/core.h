@@ -25,14 +25,26 @@ struct nuioa_core {
     int32_t numa; /* index into node->numas; -1: unknown */
 };
 
-/* Returns the cores that have a PU in `allowed`, those nearest to the rails first; the cores of one
- * NUMA node follow one another. Sets *count. The caller frees the array. NULL: out of memory. */
-struct nuioa_core *nuioa_cores_list(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                                    hwloc_const_bitmap_t allowed, uint32_t *count);
+/* The cores that slots are made of. */
+struct nuioa_core_list {
+    const struct nuioa_rails *rails; /* the caller's, and so are the CPUs */
+    hwloc_const_bitmap_t allowed;    /* OS indexes of the CPUs that may be used */
+    uint32_t count;
+    struct nuioa_core *list; /* [count]: the nearest to the rails first; the cores of one NUMA node
+                                follow one another */
+    bool *used;              /* [count]: some slot has it */
+};
 
-/* Adds the first PUs of a core that are in `allowed` to `cpus`, at most `max` of them. Returns how
- * many it added. */
-uint32_t nuioa_core_take(const struct nuioa_node *node, const struct nuioa_core *core,
-                         hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus);
+/* Lists the cores that have a PU in `allowed`; none is used. Returns 0 or -ENOMEM. In both cases
+ * the caller frees *cores with nuioa_core_list_close. */
+int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails *rails,
+                         hwloc_const_bitmap_t allowed);
+
+void nuioa_core_list_close(struct nuioa_core_list *cores);
+
+/* Adds the first PUs of core `index` that may be used to `cpus`, at most `max` of them, and notes
+ * that it is used. */
+void nuioa_core_list_take(struct nuioa_core_list *cores, uint32_t index, uint32_t max,
+                          hwloc_bitmap_t cpus);
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "slots/core.h"
-#include "slots/shape.h"
 
 enum nuioa_reason nuioa_free_cores_shared(const struct nuioa_basis *b)
 {
@@ -54,19 +53,18 @@ int nuioa_free_cores_find(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus
     return rc;
 }
 
-int nuioa_free_cores_copy(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                          hwloc_const_bitmap_t free_cpus, uint32_t numa,
-                          const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out)
+int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
+                          uint32_t numa, const struct nuioa_shape *masks, uint32_t count)
 {
     hwloc_bitmap_t near = hwloc_bitmap_alloc();
     if (!near)
         return -ENOMEM;
     for (unsigned r = 0; r < rails->count; r++)
-        hwloc_bitmap_or(near, near, node->nics[rails->nic[r]].cpus);
+        hwloc_bitmap_or(near, near, rails->node->nics[rails->nic[r]].cpus);
     hwloc_bitmap_and(near, near, free_cpus);
-    int rc = nuioa_shape_copy(node, near, numa, like, count, out);
+    int rc = nuioa_shape_copy(rails->node, near, numa, masks, count);
     if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, free_cpus))
-        rc = nuioa_shape_copy(node, free_cpus, numa, like, count, out);
+        rc = nuioa_shape_copy(rails->node, free_cpus, numa, masks, count);
     hwloc_bitmap_free(near);
     return rc;
 }

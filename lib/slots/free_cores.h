@@ -3,6 +3,7 @@
 #define NUIOA_SLOTS_FREE_CORES_H
 
 #include "slots/basis.h"
+#include "slots/shape.h"
 
 /* Free cores: those cores of the step on which none of its ranks runs. Where the user asked for
  * placement, ranks that Slurm bound may move to them. Private to the library. */
@@ -30,8 +31,7 @@ int nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t 
 
 /* Does what nuioa_shape_copy does (slots/shape.h), and prefers cores that a rail is attached to,
  * such as those of one L3. */
-int nuioa_free_cores_copy(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                          hwloc_const_bitmap_t free_cpus, uint32_t numa,
-                          const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out);
+int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
+                          uint32_t numa, const struct nuioa_shape *masks, uint32_t count);
 
 #endif

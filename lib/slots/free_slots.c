@@ -20,9 +20,10 @@ static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slo
     for (uint32_t i = 0; first && first->numa >= 0 && i < own->count; i++) {
         const struct nuioa_pu *pu = nuioa_first_pu(node, own->cpus[i]);
         hwloc_const_bitmap_t like = own->cpus[i];
+        struct nuioa_shape mask = { like, copy };
         if (!pu || pu->numa < 0 || !nuioa_in_one_numa(node, pu, like) ||
             own->kind[i] != own->kind[0] ||
-            (!small && nuioa_shape_copy(node, cores, (uint32_t)first->numa, &like, 1, &copy) < 0))
+            (!small && nuioa_shape_copy(node, cores, (uint32_t)first->numa, &mask, 1) < 0))
             return false;
     }
     return first && first->numa >= 0;
@@ -43,7 +44,6 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
                     const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
 {
     const struct nuioa_node *node = b->request->node;
-    hwloc_const_bitmap_t like = own->cpus[0];
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
     uint32_t farthest = 0;
     int rc = used ? 0 : -ENOMEM;
@@ -55,10 +55,10 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
         bool near = nuioa_rails_nearest(&b->rails, node->numas[numa].cpus) < farthest;
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             hwloc_bitmap_t *out = &slots->cpus[slots->count];
-            if (!(*out = hwloc_bitmap_alloc()))
+            struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };
+            if (!*out)
                 rc = -ENOMEM;
-            else if ((rc = nuioa_free_cores_copy(node, &b->rails, free_cpus, numa, &like, 1, out)) <
-                     0)
+            else if ((rc = nuioa_free_cores_copy(&b->rails, free_cpus, numa, &mask, 1)) < 0)
                 hwloc_bitmap_free(*out);
             if (rc < 0)
                 break;
@@ -108,7 +108,7 @@ int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *b
     if (rc == 0 && numas)
         rc = add_free(slots, b, own, free_cpus, most);
     if (rc == 0)
-        rc = nuioa_slots_price(slots, r, &b->rails, r->pair_count);
+        rc = nuioa_slots_price(slots, b);
     hwloc_bitmap_free(free_cpus);
     hwloc_bitmap_free(copy);
     return rc;

@@ -281,9 +281,9 @@ int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots
         nuioa_slots_free(slots);
         rc = find_near(b, among, level, near);
         if (rc == 0)
-            rc = nuioa_slots_pack(slots, r, &b->rails, near, count);
+            rc = nuioa_slots_pack(slots, b, near, count);
         if (rc == 0)
-            rc = nuioa_slots_price(slots, r, &b->rails, r->pair_count);
+            rc = nuioa_slots_price(slots, b);
         if (rc == 0 && (wide ? hwloc_bitmap_isequal(slots->cpus[0], own->cpus[0])
                              : slots->kind[0] != own->kind[0]))
             rc = -ENOSPC;

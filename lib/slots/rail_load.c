@@ -30,8 +30,9 @@ static double rate_of(const struct cards *cards, const struct nuioa_nic *nic)
 
 /* Returns the cards; there are none if J has no load, because there are fewer than two cards, or
  * more than the mappers can tell apart. */
-static struct cards find_cards(const struct nuioa_rails *rails, const struct nuioa_node *node)
+static struct cards find_cards(const struct nuioa_rails *rails)
 {
+    const struct nuioa_node *node = rails->node;
     struct cards cards = { .rated = true };
     double sum = 0;
     for (unsigned r = 0; r < rails->count; r++)
@@ -88,18 +89,18 @@ static struct nuioa_load_term load_of(const struct cards *cards,
     return (struct nuioa_load_term){ most / sum, request->options->load_cost * (most - sum) };
 }
 
-int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const hwloc_const_bitmap_t *cpus, struct nuioa_load_term *term)
+int nuioa_rail_load_on(const struct nuioa_basis *basis, const hwloc_const_bitmap_t *cpus,
+                       struct nuioa_load_term *term)
 {
-    struct cards cards = find_cards(rails, request->node);
+    struct cards cards = find_cards(&basis->rails);
     *term = (struct nuioa_load_term){ 0, 0 };
     if (!cards.count)
         return 0;
-    struct nuioa_assignment *list = nuioa_rails_assign_all(rails, request, cpus);
+    struct nuioa_assignment *list = nuioa_rails_assign_all(&basis->rails, basis->request, cpus);
     if (!list)
         return -ENOMEM;
-    *term = load_of(&cards, request, list);
-    nuioa_assignments_free(list, request->task_count);
+    *term = load_of(&cards, basis->request, list);
+    nuioa_assignments_free(list, basis->request->task_count);
     return 0;
 }
 
@@ -108,15 +109,14 @@ int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_reque
 /* Sets near[slot_count]: the cards of the rails that are nearest to each slot; with rails=K a rank
  * has farther ones, too, and any card may be among them. Returns 0 or -ENOMEM. */
 static int find_near(const struct cards *cards, const struct nuioa_rails *rails,
-                     const struct nuioa_request *request, const struct nuioa_slots *slots,
-                     uint64_t *near)
+                     const struct nuioa_slots *slots, uint64_t *near)
 {
-    const struct nuioa_node *node = request->node;
+    const struct nuioa_node *node = rails->node;
     bool *is_near = malloc(rails->count * sizeof(*is_near));
     for (uint32_t s = 0; is_near && s < slots->count; s++) {
-        nuioa_rails_near(rails, node, slots->cpus[s], is_near);
+        nuioa_rails_near(rails, slots->cpus[s], is_near);
         for (unsigned r = 0; r < rails->count; r++)
-            if (is_near[r] || request->options->rails > 1)
+            if (is_near[r] || rails->options->rails > 1)
                 near[s] |= UINT64_C(1) << card_of(cards, &node->nics[rails->nic[r]]);
     }
     free(is_near);
@@ -152,15 +152,16 @@ static int find_order(const struct nuioa_request *request, uint32_t *order)
 
 /* Sets weight[task], and adds to fixed[card] the tasks whose NICs do not follow from their
  * slots. */
-static int find_weights(const struct cards *cards, const struct nuioa_rails *rails,
-                        const struct nuioa_request *request, double *weight, double *fixed)
+static int find_weights(const struct cards *cards, const struct nuioa_basis *basis, double *weight,
+                        double *fixed)
 {
+    const struct nuioa_request *request = basis->request;
     struct nuioa_assignment *list = NULL;
     for (uint32_t i = 0; i < request->task_count; i++) {
         weight[i] = request->tasks[i].weight;
         if (!request->tasks[i].gpu_count)
             continue;
-        if (!list && !(list = nuioa_rails_assign_all(rails, request, NULL)))
+        if (!list && !(list = nuioa_rails_assign_all(&basis->rails, request, NULL)))
             return -ENOMEM;
         weight[i] = 0;
         add_rank(cards, request->node, &list[i], fixed);
@@ -170,10 +171,11 @@ static int find_weights(const struct cards *cards, const struct nuioa_rails *rai
     return 0;
 }
 
-int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_rails *rails,
-                         const struct nuioa_request *request, const struct nuioa_slots *slots)
+int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basis,
+                         const struct nuioa_slots *slots)
 {
-    struct cards cards = find_cards(rails, request->node);
+    const struct nuioa_request *request = basis->request;
+    struct cards cards = find_cards(&basis->rails);
     *load = (struct nuioa_load){ 0 };
     if (!cards.count)
         return 0;
@@ -192,11 +194,10 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_rails *rail
     if (!part || !near || !order)
         return -ENOMEM;
     memcpy(part, cards.part, cards.count * sizeof(*part));
-    int rc = find_near(&cards, rails, request, slots, near);
+    int rc = find_near(&cards, &basis->rails, slots, near);
     if (rc == 0)
         rc = find_order(request, order);
-    return rc == 0 ? find_weights(&cards, rails, request, part + 2 * (size_t)cards.count,
-                                  part + cards.count)
+    return rc == 0 ? find_weights(&cards, basis, part + 2 * (size_t)cards.count, part + cards.count)
                    : rc;
 }
 

@@ -22,16 +22,16 @@
 /* Finds the load of the NICs that ranks would get (nuioa_rails_assign) on cpus[task_count], OS
  * indexes by local rank. A rank with several NICs uses each by its rate. If J has no such term,
  * both members of *term are 0. Returns 0 or -ENOMEM. */
-int nuioa_rail_load_on(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const hwloc_const_bitmap_t *cpus, struct nuioa_load_term *term);
+int nuioa_rail_load_on(const struct nuioa_basis *basis, const hwloc_const_bitmap_t *cpus,
+                       struct nuioa_load_term *term);
 
 /* Makes the load for the mappers, with the cards that are nearest to each slot; all cards, if ranks
  * get several NICs (rails=K). The traffic of a task with a GPU stays where it is now, because its
  * NIC is chosen by the GPU. If J has no such
  * term, load->card_count is 0. Returns 0 or -ENOMEM; in both cases the caller frees *load with
  * nuioa_rail_load_free. */
-int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_rails *rails,
-                         const struct nuioa_request *request, const struct nuioa_slots *slots);
+int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basis,
+                         const struct nuioa_slots *slots);
 
 /* Frees what nuioa_rail_load_make has made, and makes *load empty, which it may be already. */
 void nuioa_rail_load_free(struct nuioa_load *load);

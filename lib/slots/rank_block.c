@@ -109,18 +109,16 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
 /* Where blocks can be: place x is that of block x, and behind those are NUMA nodes without ranks in
  * which every block of block 0's kind has room. */
 struct places {
-    const struct nuioa_request *request;
+    const struct nuioa_basis *basis;
     const struct nuioa_slots *slots;
-    const struct nuioa_rails *rails;
     const struct blocks *blocks;
     hwloc_const_bitmap_t free_cpus;
     struct nuioa_arena *arena; /* of all arrays */
     uint32_t count;
-    uint32_t *numa;             /* [count]: of those without ranks, an index into node->numas */
-    hwloc_bitmap_t *cpus;       /* [count]: of the lowest rank of a block there; it owns them */
-    uint32_t *level;            /* [count]: of these CPUs */
-    hwloc_const_bitmap_t *like; /* [task_count]: for copy_block */
-    hwloc_bitmap_t *out;        /* [task_count]: for copy_block; the first one is its own */
+    uint32_t *numa;            /* [count]: of those without ranks, an index into node->numas */
+    hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there; it owns them */
+    uint32_t *level;           /* [count]: of these CPUs */
+    struct nuioa_shape *masks; /* [task_count]: for copy_block */
 };
 
 static void places_free(struct places *p)
@@ -132,19 +130,18 @@ static void places_free(struct places *p)
 static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
 {
     p->numa[p->count] = numa;
-    p->level[p->count] = nuioa_rails_nearest(p->rails, cpus);
+    p->level[p->count] = nuioa_rails_nearest(&p->basis->rails, cpus);
     p->cpus[p->count] = hwloc_bitmap_dup(cpus);
     return p->cpus[p->count++] ? 0 : -ENOMEM;
 }
 
 static int places_begin(struct places *p)
 {
-    const uint32_t most = p->blocks->count + p->request->node->numa_count;
+    const uint32_t most = p->blocks->count + p->basis->request->node->numa_count;
     p->numa = nuioa_arena_take(p->arena, most, sizeof(*p->numa));
     p->cpus = nuioa_arena_take(p->arena, most, sizeof(hwloc_bitmap_t));
     p->level = nuioa_arena_take(p->arena, most, sizeof(*p->level));
-    p->like = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_const_bitmap_t));
-    p->out = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_bitmap_t));
+    p->masks = nuioa_arena_take(p->arena, p->slots->count, sizeof(*p->masks));
     int rc = p->arena->failed ? -ENOMEM : 0;
     for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
         rc = add_place(p, 0, p->slots->cpus[p->blocks->first[x]]);
@@ -156,19 +153,16 @@ static int copy_block(struct places *p, uint32_t x, uint32_t numa, hwloc_bitmap_
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->slots->count; i++)
-        if (p->blocks->of[i] == x) {
-            p->like[count] = p->slots->cpus[i];
-            p->out[count++] = cpus[i];
-        }
-    return nuioa_free_cores_copy(p->request->node, p->rails, p->free_cpus, numa, p->like, count,
-                                 p->out);
+        if (p->blocks->of[i] == x)
+            p->masks[count++] = (struct nuioa_shape){ p->slots->cpus[i], cpus[i] };
+    return nuioa_free_cores_copy(&p->basis->rails, p->free_cpus, numa, p->masks, count);
 }
 
 /* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
  * bitmaps for the search. */
 static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
 {
-    const struct nuioa_node *node = p->request->node;
+    const struct nuioa_node *node = p->basis->request->node;
     int rc = 0;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
         bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->free_cpus);
@@ -222,12 +216,12 @@ static int block_problem_fill(struct block_problem *a, const struct places *p)
     if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
         return -ENOMEM;
     for (uint32_t x = 0; x < places; x++) {
-        a->nic_cost[x] = nuioa_rails_price(p->rails, p->request->options, p->cpus[x]);
+        a->nic_cost[x] = nuioa_rails_price(&p->basis->rails, p->cpus[x]);
         a->domain[x] = x;
         a->kind[x] = b->kind[x < blocks ? x : 0];
         for (uint32_t y = 0; y < places; y++)
             a->domain_cost[(size_t)x * places + y] =
-                nuioa_neighbour_cost(p->request->node, p->cpus[x], p->cpus[y]);
+                nuioa_neighbour_cost(p->basis->request->node, p->cpus[x], p->cpus[y]);
     }
     for (uint32_t x = 0; x < blocks; x++) {
         /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
@@ -380,9 +374,8 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
     return result;
 }
 
-int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                          const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
-                          hwloc_bitmap_t *cpus)
+int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
+                          hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus)
 {
     struct nuioa_arena arena = { 0 };
     struct blocks b;
@@ -390,9 +383,9 @@ int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuio
     if (!slots->count)
         return NUIOA_RANK_BLOCK_NEAREST;
     if (blocks_alloc(&b, slots->count, &arena) == 0) {
-        struct places p = { request, slots, rails, &b, free_cpus, &arena, .count = 0 };
-        result = find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus)
-                                                       : NUIOA_RANK_BLOCK_SPREAD;
+        struct places p = { basis, slots, &b, free_cpus, &arena, .count = 0 };
+        result = find_blocks(basis->request->node, slots, &b) ? move_first_block(&p, cpus)
+                                                              : NUIOA_RANK_BLOCK_SPREAD;
         places_free(&p);
     }
     nuioa_arena_free(&arena);

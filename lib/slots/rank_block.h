@@ -22,11 +22,10 @@ enum nuioa_rank_block_result {
  * the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price. `free_cpus` are the
  * CPUs (OS indexes, whole cores) to which blocks may move; NULL: none. There a block keeps its
  * shape (slots/shape.h), and no block goes to a place that is farther from the NIC. Writes
- * cpus[request->task_count], the caller's bitmaps: those of each task, by local rank. Returns a
+ * cpus[task_count], the caller's bitmaps: those of each task, by local rank. Returns a
  * nuioa_rank_block_result, or -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED `cpus` is
  * undefined. */
-int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                          const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
-                          hwloc_bitmap_t *cpus);
+int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
+                          hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus);
 
 #endif

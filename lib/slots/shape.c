@@ -179,13 +179,13 @@ static void copy_mask(const struct nuioa_node *node, const struct match *m,
 }
 
 int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
-                     const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out)
+                     const struct nuioa_shape *masks, uint32_t count)
 {
     struct match m = { 0 };
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
     int rc = used ? match_alloc(&m, node->pu_count) : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        rc = hwloc_bitmap_or(used, used, like[i]) < 0 ? -ENOMEM : 0;
+        rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
     if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);
@@ -200,7 +200,7 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
         match_pus(node, &m, used);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        copy_mask(node, &m, like[i], out[i]);
+        copy_mask(node, &m, masks[i].like, masks[i].out);
     nuioa_arena_free(&m.arena);
     hwloc_bitmap_free(used);
     return rc;

@@ -7,13 +7,18 @@
 /* The shape of a set of masks on one NUMA node: which of them share a core, an L2, an L3 or a
  * package, how many cores each has, and how many PUs in each core. Private to the library. */
 
-/* Sets out[count], the caller's bitmaps, to PUs of `numa` (an index into node->numas) that have the
- * shape of like[count]: each core of `like` becomes one core of `numa`, with as many PUs of it, and
- * two cores share an L2, an L3 or a package exactly if they did before. `free_cpus` are the CPUs
- * that may be used, and holds each core with all of its PUs or with none; of several such places
- * one with early cores is taken. All sets are OS indexes; those of `like` are on one NUMA node.
- * Returns 0, -ENOSPC if there is no such place, or -ENOMEM; after an error `out` is undefined. */
+struct nuioa_shape {
+    hwloc_const_bitmap_t like; /* on one NUMA node */
+    hwloc_bitmap_t out;        /* the caller's */
+};
+
+/* Sets the `out` of masks[count] to PUs of `numa` (an index into node->numas) that have together
+ * the shape of their `like`: each core of `like` becomes one core of `numa`, with as many PUs of
+ * it, and two cores share an L2, an L3 or a package exactly if they did before. `free_cpus` are the
+ * CPUs that may be used, and holds each core with all of its PUs or with none; of several such
+ * places one with early cores is taken. All sets are OS indexes. Returns 0, -ENOSPC if there is no
+ * such place, or -ENOMEM; after an error each `out` is undefined. */
 int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
-                     const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out);
+                     const struct nuioa_shape *masks, uint32_t count);
 
 #endif

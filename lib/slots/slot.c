@@ -208,16 +208,16 @@ static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *nod
     return rc;
 }
 
-int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
-                      const struct nuioa_rails *rails, bool pairs)
+int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis)
 {
+    const struct nuioa_request *request = basis->request;
     for (uint32_t i = 0; i < slots->count; i++) {
-        slots->nic_cost[i] = nuioa_rails_price(rails, request->options, slots->cpus[i]);
-        slots->tie[i] = nuioa_rails_tie(rails, request->node, slots->cpus[i]);
+        slots->nic_cost[i] = nuioa_rails_price(&basis->rails, slots->cpus[i]);
+        slots->tie[i] = nuioa_rails_tie(&basis->rails, slots->cpus[i]);
         slots->kind[i] = (uint32_t)hwloc_bitmap_weight(slots->cpus[i]) << 16 |
                          nuioa_core_count(request->node, slots->cpus[i]);
     }
-    return pairs ? price_domains(slots, request->node) : 0;
+    return request->pair_count ? price_domains(slots, request->node) : 0;
 }
 
 static bool interchangeable(const struct nuioa_slots *s, const uint64_t *near, uint32_t a,

@@ -2,8 +2,7 @@
 #ifndef NUIOA_SLOTS_SLOT_H
 #define NUIOA_SLOTS_SLOT_H
 
-#include "nics/rails.h"
-#include "ranks/request.h"
+#include "slots/basis.h"
 
 /* Slots are the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
  * numbers of mapping/problem.h. A slot is named by its index. Private to the library. */
@@ -28,11 +27,10 @@ int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
  * nuioa_slots_free. */
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
 
-/* Prices the slots: computes nic_cost, tie and kind from their CPUs, and with `pairs` also the
- * domains and their costs. Call it again after the CPUs have changed. Returns 0; or, only with
- * `pairs`, -ENOMEM, and the domains are then undefined. */
-int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
-                      const struct nuioa_rails *rails, bool pairs);
+/* Prices the slots: computes nic_cost, tie and kind from their CPUs, and if the request has pairs
+ * also the domains and their costs. Call it again after the CPUs have changed. Returns 0; or, only
+ * with pairs, -ENOMEM, and the domains are then undefined. */
+int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis);
 
 /* Changes slot_of[task_count], a mapping, so that no task moves without a gain: task i gets slot i,
  * its own, if the one that it has is interchangeable with it. Slots are interchangeable if their

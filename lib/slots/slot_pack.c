@@ -8,20 +8,18 @@
 
 /* Adds the next unused cores from `first` on to `out`, until they have `cpus` CPUs. With `whole`
  * they must be on the NUMA node of `first`. Returns false if there are too few. */
-static bool take_run(const struct nuioa_node *node, const struct nuioa_core *cores, uint32_t count,
-                     uint32_t first, bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus,
-                     bool whole, hwloc_bitmap_t out)
+static bool take_run(struct nuioa_core_list *c, uint32_t first, uint32_t cpus, bool whole,
+                     hwloc_bitmap_t out)
 {
     uint32_t have = 0, end = first;
-    for (; end < count && have < cpus && !(whole && cores[end].numa != cores[first].numa); end++)
-        have += used[end] ? 0 : cores[end].pus;
+    for (; end < c->count && have < cpus && !(whole && c->list[end].numa != c->list[first].numa);
+         end++)
+        have += c->used[end] ? 0 : c->list[end].pus;
     if (have < cpus)
         return false;
     for (uint32_t i = first; i < end; i++)
-        if (!used[i]) {
-            nuioa_core_take(node, &cores[i], allowed, UINT32_MAX, out);
-            used[i] = true;
-        }
+        if (!c->used[i])
+            nuioa_core_list_take(c, i, UINT32_MAX, out);
     return true;
 }
 
@@ -32,11 +30,11 @@ struct core_run {
     uint32_t share; /* how many slots it gets */
 };
 
-static uint32_t list_runs(const struct nuioa_core *cores, uint32_t count, uint32_t cpus,
-                          struct core_run *runs)
+static uint32_t list_runs(const struct nuioa_core_list *c, uint32_t cpus, struct core_run *runs)
 {
+    const struct nuioa_core *cores = c->list;
     uint32_t n = 0;
-    for (uint32_t i = 0, have = 0; i < count; i++) {
+    for (uint32_t i = 0, have = 0; i < c->count; i++) {
         if (!i || cores[i].numa != cores[i - 1].numa || cores[i].level != cores[i - 1].level) {
             runs[n++] = (struct core_run){ .first = i, .level = cores[i].level };
             have = 0;
@@ -72,53 +70,42 @@ static void share_out(struct core_run *runs, uint32_t count, uint32_t tasks)
     }
 }
 
-static int fill_slots(struct nuioa_slots *slots, const struct nuioa_node *node,
-                      const struct nuioa_core *cores, uint32_t count, hwloc_const_bitmap_t allowed,
-                      uint32_t cpus)
+static int fill_slots(struct nuioa_slots *slots, struct nuioa_core_list *c, uint32_t cpus)
 {
-    struct core_run *runs = calloc(count + 1, sizeof(*runs));
-    bool *used = calloc(count + 1, sizeof(*used));
-    uint32_t n = 0, slot = 0;
-    if (runs && used)
-        n = list_runs(cores, count, cpus, runs);
+    struct core_run *runs = calloc(c->count + 1, sizeof(*runs));
+    uint32_t n = runs ? list_runs(c, cpus, runs) : 0, slot = 0;
     share_out(runs, n, slots->count);
     for (uint32_t b = 0; b < n; b++) {
         uint32_t left = runs[b].share;
         for (uint32_t i = runs[b].first; i < runs[b].end && left; i++)
-            if (!used[i] &&
-                take_run(node, cores, count, i, used, allowed, cpus, true, slots->cpus[slot])) {
+            if (!c->used[i] && take_run(c, i, cpus, true, slots->cpus[slot])) {
                 slot++;
                 left--;
             }
     }
     /* The remaining slots may span NUMA nodes. */
-    for (uint32_t i = 0; runs && used && i < count && slot < slots->count; i++)
-        if (!used[i] &&
-            take_run(node, cores, count, i, used, allowed, cpus, false, slots->cpus[slot]))
+    for (uint32_t i = 0; runs && i < c->count && slot < slots->count; i++)
+        if (!c->used[i] && take_run(c, i, cpus, false, slots->cpus[slot]))
             slot++;
-    int rc = !runs || !used ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
+    int rc = !runs ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
     free(runs);
-    free(used);
     return rc;
 }
 
-int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *request,
-                     const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed, uint32_t cpus)
+int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
+                     hwloc_const_bitmap_t allowed, uint32_t cpus)
 {
-    uint32_t count = 0;
-    struct nuioa_core *cores = nuioa_cores_list(request->node, rails, allowed, &count);
-    int rc = nuioa_slots_reserve(slots, request->task_count);
-    if (!cores)
-        rc = -ENOMEM;
+    struct nuioa_core_list cores;
+    int rc = nuioa_slots_reserve(slots, basis->request->task_count);
+    int opened = nuioa_core_list_open(&cores, &basis->rails, allowed);
     if (rc == 0)
-        rc = fill_slots(slots, request->node, cores, count, allowed, cpus);
-    free(cores);
+        rc = opened < 0 ? opened : fill_slots(slots, &cores, cpus);
+    nuioa_core_list_close(&cores);
     return rc;
 }
 
-/* Writes how many PUs `like` has in each of its cores, in descending order. Returns the number of
- * cores. */
-static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t like, uint32_t *pus)
+/* Writes how many PUs `like` has in each of its cores, in descending order. */
+static void shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t like, uint32_t *pus)
 {
     uint32_t cores = 0, last = UINT32_MAX;
     for (uint32_t i = 0; i < node->pu_count; i++) {
@@ -137,40 +124,38 @@ static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t lik
             pus[k] = pus[k - 1];
             pus[k - 1] = swap;
         }
-    return cores;
 }
 
-/* Sets `cpus` to PUs of the cores from `first` on, with pus[i] PUs in the i-th of `wanted` cores.
- * With `whole` they must be on the NUMA node of `first`. Returns false if there are too few. */
-static bool fill_shape(const struct nuioa_node *node, const struct nuioa_core *cores,
-                       uint32_t count, uint32_t first, hwloc_const_bitmap_t allowed,
-                       const uint32_t *pus, uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
+/* Sets `cpus` to PUs of the cores from `first` on, with pus[i] PUs in the i-th core; a 0 ends
+ * pus[]. With `whole` they must be on the NUMA node of `first`. Returns false if there are too
+ * few. */
+static bool fill_shape(struct nuioa_core_list *c, uint32_t first, const uint32_t *pus, bool whole,
+                       hwloc_bitmap_t cpus)
 {
-    uint32_t have = 0;
     hwloc_bitmap_zero(cpus);
-    for (uint32_t i = first; i < count && have < wanted; i++)
-        if (cores[i].pus >= pus[have] && (!whole || cores[i].numa == cores[first].numa))
-            nuioa_core_take(node, &cores[i], allowed, pus[have++], cpus);
-    return have == wanted;
+    for (uint32_t i = first; i < c->count && *pus; i++)
+        if (c->list[i].pus >= *pus && (!whole || c->list[i].numa == c->list[first].numa))
+            nuioa_core_list_take(c, i, *pus++, cpus);
+    return !*pus;
 }
 
-bool nuioa_slot_nearer(const struct nuioa_request *request, const struct nuioa_rails *rails,
-                       hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t like, hwloc_bitmap_t cpus)
+bool nuioa_slot_nearer(const struct nuioa_basis *basis, hwloc_const_bitmap_t allowed,
+                       hwloc_const_bitmap_t like, hwloc_bitmap_t cpus)
 {
-    const struct nuioa_node *node = request->node;
+    const struct nuioa_node *node = basis->request->node;
     const struct nuioa_pu *pu = nuioa_first_pu(node, like);
-    uint32_t count = 0, now = nuioa_rails_nearest(rails, like);
-    struct nuioa_core *cores = nuioa_cores_list(node, rails, allowed, &count);
-    uint32_t *pus = malloc((node->pu_count + 1) * sizeof(*pus));
-    bool found = false;
-    if (cores && pus && pu) {
-        uint32_t wanted = shape_of(node, like, pus);
+    const uint32_t now = nuioa_rails_nearest(&basis->rails, like);
+    uint32_t *pus = calloc(node->pu_count + 1, sizeof(*pus));
+    struct nuioa_core_list c;
+    bool found = false, opened = nuioa_core_list_open(&c, &basis->rails, allowed) == 0;
+    if (opened && pus && pu) {
         bool whole = nuioa_in_one_numa(node, pu, like);
-        for (uint32_t first = 0; first < count && !found && cores[first].level < now; first++)
-            found = fill_shape(node, cores, count, first, allowed, pus, wanted, whole, cpus) &&
-                    nuioa_rails_nearest(rails, cpus) < now;
+        shape_of(node, like, pus);
+        for (uint32_t first = 0; first < c.count && !found && c.list[first].level < now; first++)
+            found = fill_shape(&c, first, pus, whole, cpus) &&
+                    nuioa_rails_nearest(&basis->rails, cpus) < now;
     }
-    free(cores);
+    nuioa_core_list_close(&c);
     free(pus);
     return found;
 }

@@ -8,21 +8,16 @@
 
 /* A mask while it is divided. */
 struct division {
-    const struct nuioa_node *node;
-    const struct nuioa_rails *rails;
-    hwloc_const_bitmap_t mask;
-    struct nuioa_core *cores; /* [count]: nearest first */
-    bool *used;               /* [count] */
-    uint32_t count;
-    uint32_t last; /* the core that was given out last; count: none yet */
+    struct nuioa_core_list cores; /* of the mask */
+    uint32_t last;                /* the core that was given out last; cores.count: none yet */
 };
 
 /* Returns how many unused cores the NUMA node of the last core has. */
 static uint32_t rest_of_numa(const struct division *d)
 {
     uint32_t rest = 0;
-    for (uint32_t i = 0; i < d->count && d->last < d->count; i++)
-        rest += !d->used[i] && d->cores[i].numa == d->cores[d->last].numa;
+    for (uint32_t i = 0; i < d->cores.count && d->last < d->cores.count; i++)
+        rest += !d->cores.used[i] && d->cores.list[i].numa == d->cores.list[d->last].numa;
     return rest;
 }
 
@@ -30,14 +25,14 @@ static uint32_t rest_of_numa(const struct division *d)
  * ones, one in the NUMA node where the slot before ended. */
 static uint32_t find_first(const struct division *d)
 {
-    uint32_t first = d->count;
-    for (uint32_t i = 0; i < d->count; i++) {
-        if (d->used[i])
+    uint32_t first = d->cores.count;
+    for (uint32_t i = 0; i < d->cores.count; i++) {
+        if (d->cores.used[i])
             continue;
-        if (first == d->count)
+        if (first == d->cores.count)
             first = i;
-        if (d->last < d->count && d->cores[i].numa == d->cores[d->last].numa &&
-            d->cores[i].level == d->cores[first].level)
+        if (d->last < d->cores.count && d->cores.list[i].numa == d->cores.list[d->last].numa &&
+            d->cores.list[i].level == d->cores.list[first].level)
             return i;
     }
     return first;
@@ -46,10 +41,11 @@ static uint32_t find_first(const struct division *d)
 /* Returns true if a core is nearer to some rail than to the one that is nearest to core `first`. */
 static bool has_other_rail(const struct division *d, uint32_t first, uint32_t core)
 {
-    const struct nuioa_core *a = &d->cores[first], *b = &d->cores[core];
-    for (unsigned r = 0; d->rails->located && a->numa >= 0 && b->numa >= 0 && r < d->rails->count;
+    const struct nuioa_core *a = &d->cores.list[first], *b = &d->cores.list[core];
+    for (unsigned r = 0;
+         d->cores.rails->located && a->numa >= 0 && b->numa >= 0 && r < d->cores.rails->count;
          r++) {
-        const uint8_t *level = d->rails->level + (size_t)r * d->rails->numa_count;
+        const uint8_t *level = d->cores.rails->level + (size_t)r * d->cores.rails->numa_count;
         if (level[a->numa] == a->level)
             return b->level < level[b->numa];
     }
@@ -60,28 +56,29 @@ static bool has_other_rail(const struct division *d, uint32_t first, uint32_t co
  * counts as farther: it is left to another slot. */
 static unsigned core_distance(const struct division *d, uint32_t from, uint32_t to)
 {
-    const struct nuioa_core *a = &d->cores[from], *b = &d->cores[to];
+    const struct nuioa_core *a = &d->cores.list[from], *b = &d->cores.list[to];
     unsigned equal = 2 * (a->package != b->package) + has_other_rail(d, from, to);
-    if (a->numa == b->numa || a->numa < 0 || b->numa < 0 || !d->node->distance.count)
+    if (a->numa == b->numa || a->numa < 0 || b->numa < 0 || !d->cores.rails->node->distance.count)
         return equal;
-    return 4 * nuioa_distance_at(&d->node->distance, (uint32_t)a->numa, (uint32_t)b->numa) + equal;
+    return 4 * nuioa_distance_at(&d->cores.rails->node->distance, (uint32_t)a->numa,
+                                 (uint32_t)b->numa) +
+           equal;
 }
 
 /* Returns the unused core that is nearest to core `first`. */
 static uint32_t find_next(const struct division *d, uint32_t first)
 {
-    uint32_t best = d->count;
-    for (uint32_t i = 0; i < d->count; i++)
-        if (!d->used[i] &&
-            (best == d->count || core_distance(d, first, i) < core_distance(d, first, best)))
+    uint32_t best = d->cores.count;
+    for (uint32_t i = 0; i < d->cores.count; i++)
+        if (!d->cores.used[i] &&
+            (best == d->cores.count || core_distance(d, first, i) < core_distance(d, first, best)))
             best = i;
     return best;
 }
 
 static void take(struct division *d, uint32_t core, hwloc_bitmap_t cpus)
 {
-    nuioa_core_take(d->node, &d->cores[core], d->mask, UINT32_MAX, cpus);
-    d->used[core] = true;
+    nuioa_core_list_take(&d->cores, core, UINT32_MAX, cpus);
     d->last = core;
 }
 
@@ -98,10 +95,10 @@ static bool evens_out(const struct division *d, uint32_t size)
 static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
                    hwloc_bitmap_t *cpus, uint32_t *level)
 {
-    uint32_t size = d->count / count, extra = d->count % count;
+    uint32_t size = d->cores.count / count, extra = d->cores.count % count;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t first = find_first(d);
-        level[slot_of[k]] = d->cores[first].level;
+        level[slot_of[k]] = d->cores.list[first].level;
         take(d, first, cpus[slot_of[k]]);
         for (uint32_t i = 1; i < size; i++)
             take(d, find_next(d, first), cpus[slot_of[k]]);
@@ -112,23 +109,29 @@ static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
     }
 }
 
-/* Divides the mask that the tasks member[0], member[1], ... share among their slots, and sets
- * level[slot] to the level of the nearest core of each. */
-static int divide_mask(struct nuioa_slots *slots, const struct nuioa_request *r,
-                       const struct nuioa_rails *rails, const uint32_t *member, uint32_t members,
-                       uint32_t *level)
+/* The slots of all tasks while masks are divided. */
+struct sharing {
+    struct nuioa_slots *slots;
+    const struct nuioa_basis *basis;
+    uint32_t *member;  /* [task_count]: the tasks that share one mask */
+    uint32_t *level;   /* [task_count]: of the nearest core of a slot of a divided mask */
+    uint32_t *mask_of; /* [task_count]: the first task with the mask of a slot; UINT32_MAX: whole */
+};
+
+/* Divides the mask that the tasks member[members] share among their slots. */
+static int divide_mask(const struct sharing *s, uint32_t members)
 {
-    struct division d = { .node = r->node, .rails = rails, .mask = r->tasks[member[0]].cpus };
-    d.cores = nuioa_cores_list(r->node, rails, d.mask, &d.count);
-    d.used = calloc(d.count + 1, sizeof(*d.used));
-    d.last = d.count;
-    int rc = !d.cores || !d.used ? -ENOMEM : d.count < members ? -ENOSPC : 0;
+    const struct nuioa_request *r = s->basis->request;
+    struct division d;
+    int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, r->tasks[s->member[0]].cpus);
+    d.last = d.cores.count;
+    if (rc == 0 && d.cores.count < members)
+        rc = -ENOSPC;
     for (uint32_t k = 0; rc == 0 && k < members; k++)
-        hwloc_bitmap_zero(slots->cpus[member[k]]);
+        hwloc_bitmap_zero(s->slots->cpus[s->member[k]]);
     if (rc == 0)
-        divide(&d, members, member, slots->cpus, level);
-    free(d.cores);
-    free(d.used);
+        divide(&d, members, s->member, s->slots->cpus, s->level);
+    nuioa_core_list_close(&d.cores);
     return rc;
 }
 
@@ -152,44 +155,38 @@ static int find_members(const struct nuioa_request *r, uint32_t first, uint32_t 
 /* Above every kind of a slot that nuioa_slots_price sets: a count of PUs and one of cores. */
 #define DIVIDED 0x80000000u
 
-static int share_all(struct nuioa_slots *slots, const struct nuioa_request *r,
-                     const struct nuioa_rails *rails, uint32_t *member, uint32_t *level,
-                     uint32_t *mask_of)
+static int share_all(const struct sharing *s)
 {
+    const struct nuioa_request *r = s->basis->request;
     for (uint32_t i = 0; i < r->task_count; i++) {
-        int members = find_members(r, i, member);
-        int rc = members > 1 ? divide_mask(slots, r, rails, member, (uint32_t)members, level)
-                             : (members < 0 ? members : 0);
+        int members = find_members(r, i, s->member);
+        int rc = members > 1 ? divide_mask(s, (uint32_t)members) : (members < 0 ? members : 0);
         if (rc < 0)
             return rc;
         for (int k = 0; members > 1 && k < members; k++)
-            mask_of[member[k]] = i;
+            s->mask_of[s->member[k]] = i;
     }
-    int rc = nuioa_slots_price(slots, r, rails, r->pair_count);
+    int rc = nuioa_slots_price(s->slots, s->basis);
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
-        if (mask_of[i] != UINT32_MAX) {
-            slots->kind[i] = DIVIDED | mask_of[i];
-            slots->tie[i] += 2 * level[i];
+        if (s->mask_of[i] != UINT32_MAX) {
+            s->slots->kind[i] = DIVIDED | s->mask_of[i];
+            s->slots->tie[i] += 2 * s->level[i];
         }
     return rc;
 }
 
-int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_request *request,
-                      const struct nuioa_rails *rails)
+int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis)
 {
-    size_t n = request->task_count;
-    uint32_t *member = malloc(n * sizeof(*member));
-    uint32_t *level = malloc(n * sizeof(*level));
-    uint32_t *mask_of = malloc(n * sizeof(*mask_of));
-    int rc = nuioa_slots_keep(slots, request);
-    if (!member || !level || !mask_of)
+    const size_t n = basis->request->task_count;
+    uint32_t *room = malloc(3 * n * sizeof(*room));
+    const struct sharing s = { slots, basis, room, room + n, room + 2 * n };
+    int rc = nuioa_slots_keep(slots, basis->request);
+    if (!room)
         rc = -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < n; i++)
-        mask_of[i] = UINT32_MAX;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        s.mask_of[i] = UINT32_MAX;
     if (rc == 0)
-        rc = share_all(slots, request, rails, member, level, mask_of);
-    free(member);
-    free(level);
-    free(mask_of);
+        rc = share_all(&s);
+    free(room);
     return rc;
 }

@@ -17,7 +17,6 @@
  *
  * Returns 0; -ENOSPC if a mask has fewer cores than tasks; -EEXIST if masks that are not equal
  * overlap; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
-int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_request *request,
-                      const struct nuioa_rails *rails);
+int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis);
 
 #endif

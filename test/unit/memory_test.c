@@ -302,11 +302,11 @@ static void test_cores(void **state)
         skip();
     assert_int_equal(nuioa_rails_init(&rails, &node, &options, &warnings, NULL), 0);
     for (unsigned fails = 0; with_memory(fails); fails++) {
-        uint32_t count;
-        struct nuioa_core *cores = nuioa_cores_list(&node, &rails, node.allowed_cpus, &count);
+        struct nuioa_core_list cores;
+        int rc = nuioa_core_list_open(&cores, &rails, node.allowed_cpus);
         memory.counting = false;
-        assert_int_equal(count, cores ? node.core_count : 0);
-        free(cores);
+        assert_int_equal(cores.count, rc < 0 ? 0 : node.core_count);
+        nuioa_core_list_close(&cores);
     }
     nuioa_rails_free(&rails);
 }
