@@ -2,6 +2,7 @@
 #include "nics/gpu_distance.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,19 +144,24 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_tas
     return rc;
 }
 
-/* Returns the level of `cpus` from the rail that is nearest to a GPU, as in nics/rail_assign.h. */
-static uint32_t level_of_own(const struct nuioa_rails *rails, uint32_t gpu,
-                             hwloc_const_bitmap_t cpus)
+/* Returns the rail that is nearest to a GPU, as in nics/rail_assign.h; of equally near ones that
+ * with the lowest level from `cpus`, and then the lowest price. There is one. */
+static unsigned own_rail(const struct nuioa_rails *rails, uint32_t gpu, hwloc_const_bitmap_t cpus)
 {
     uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
+    unsigned own = 0;
     for (unsigned r = 0; r < rails->count; r++) {
         uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
         uint32_t level = nuioa_rail_level(rails, r, cpus);
-        if (here < least || (here == least && level < nearest))
-            nearest = level;
-        least = here < least ? here : least;
+        if (here > least || (here == least && level > nearest) ||
+            (here == least && level == nearest &&
+             nuioa_rail_price(rails, r, cpus) >= nuioa_rail_price(rails, own, cpus)))
+            continue;
+        least = here;
+        nearest = level;
+        own = r;
     }
-    return nearest;
+    return own;
 }
 
 uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_task *task,
@@ -165,29 +171,10 @@ uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa
     if (!task->gpu_count || !rails->count || !rails->located)
         return nuioa_rails_nearest(rails, cpus);
     for (uint32_t g = 0; g < task->gpu_count; g++) {
-        uint32_t level = level_of_own(rails, task->gpus[g], cpus);
+        uint32_t level = nuioa_rail_level(rails, own_rail(rails, task->gpus[g], cpus), cpus);
         most = level > most ? level : most;
     }
     return most;
-}
-
-/* Returns the price of `cpus` for the same rail. */
-static double price_of_own(const struct nuioa_rails *rails, uint32_t gpu, hwloc_const_bitmap_t cpus)
-{
-    uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
-    double best = 1;
-    for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
-        uint32_t level = nuioa_rail_level(rails, r, cpus);
-        double price = nuioa_rail_price(rails, r, cpus);
-        if (here < least ||
-            (here == least && (level < nearest || (level == nearest && price < best)))) {
-            nearest = level;
-            best = price;
-        }
-        least = here < least ? here : least;
-    }
-    return best;
 }
 
 double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_task *task,
@@ -196,10 +183,8 @@ double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_t
     double most = 0;
     if (!task->gpu_count || !rails->count || !rails->located)
         return nuioa_rails_price(rails, cpus);
-    for (uint32_t g = 0; g < task->gpu_count; g++) {
-        double price = price_of_own(rails, task->gpus[g], cpus);
-        most = price > most ? price : most;
-    }
+    for (uint32_t g = 0; g < task->gpu_count; g++)
+        most = fmax(most, nuioa_rail_price(rails, own_rail(rails, task->gpus[g], cpus), cpus));
     return most;
 }
 
