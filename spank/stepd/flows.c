@@ -105,8 +105,8 @@ static int take(struct stepd_context *c, struct flows *f)
 {
     void *answer = NULL;
     size_t length, size = c->step.task_count * sizeof(*f->ranks);
-    int rc = user_child_read(&f->child, f->child.started_ms + FLOWS_MS,
-                             flows_answer_max(c->step.task_count), &answer, &length);
+    int rc = user_child_read(&f->child, FLOWS_MS, flows_answer_max(c->step.task_count), &answer,
+                             &length);
     if (!rc && !length)
         rc = -ECHILD;
     if (!rc)

@@ -92,10 +92,10 @@ static bool has_begun(const struct user_child *child)
     return poll(&answer, 1, 0) > 0;
 }
 
-int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
+int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, void **bytes,
                     size_t *length)
 {
-    int64_t left_ms = until_ms - nuioa_clock_ms();
+    int64_t left_ms = child->started_ms + limit_ms - nuioa_clock_ms();
     if (left_ms < REST_MS && has_begun(child))
         left_ms = REST_MS;
     return nuioa_subprocess_read(&child->process, left_ms > 0 ? (unsigned)left_ms : 0, max, bytes,

@@ -39,11 +39,11 @@ int user_child_user(spank_t spank, struct nuioa_user *user);
 int user_child_start(struct user_child *child, const struct nuioa_user *user,
                      nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms);
 
-/* In any later hook: reads what the child writes, until it closes its end of the pipe, or the clock
- * of nuioa_clock_ms() is `until_ms`; if it has written something by then, for another 100 ms.
+/* In any later hook: reads what the child writes, until it closes its end of the pipe, or
+ * `limit_ms` have passed since its start; if it has written something by then, for another 100 ms.
  * Returns 0 and *bytes, which the caller frees, and their *length; or what nuioa_subprocess_read()
  * returns. The bytes are the user's, who may have written anything. */
-int user_child_read(struct user_child *child, int64_t until_ms, size_t max, void **bytes,
+int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, void **bytes,
                     size_t *length);
 
 /* In any later hook: kills the child, which is not waited for. Linux before 5.3 can do that in

@@ -16,7 +16,6 @@
 
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/user_child.h"
-#include "util/clock.h"
 
 /* Children of slurmstepd that have become the job's user: here of this process. */
 
@@ -111,7 +110,7 @@ static void test_files(void **state)
     int other = open("/", O_RDONLY), status;
     assert_true(other >= 0);
     assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
-    assert_int_equal(user_child_read(&child, nuioa_clock_ms() + LIFE_MS, 4096, &bytes, &length), 0);
+    assert_int_equal(user_child_read(&child, LIFE_MS, 4096, &bytes, &length), 0);
     char text[4097] = "";
     memcpy(text, bytes, length);
     free(bytes);
@@ -136,7 +135,7 @@ static void test_late(void **state)
     void *bytes;
     assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
     usleep(200000);
-    int rc = user_child_read(&child, child.started_ms, 16 << 20, &bytes, &length);
+    int rc = user_child_read(&child, 0, 16 << 20, &bytes, &length);
     user_child_end(&child);
     assert_int_equal(rc, 0);
     assert_true(length > more);
@@ -151,14 +150,29 @@ static void test_hanging(void **state)
     size_t length;
     void *bytes;
     assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
-    assert_int_equal(user_child_read(&child, child.started_ms, 64, &bytes, &length), -ETIMEDOUT);
-    assert_int_equal(user_child_read(&child, nuioa_clock_ms() + 20, 64, &bytes, &length),
-                     -ETIMEDOUT);
+    assert_int_equal(user_child_read(&child, 0, 64, &bytes, &length), -ETIMEDOUT);
+    assert_int_equal(user_child_read(&child, 20, 64, &bytes, &length), -ETIMEDOUT);
     pid_t pid = child.process.pid;
     user_child_end(&child);
     while (waitpid(pid, NULL, 0) == pid) /* a busy machine */
         ;
     assert_int_equal(kill(pid, 0), -1);
+    user_child_end(&child);
+}
+
+/* The limit is from the start of the child: with none left nobody waits for it. If this did, it
+ * would see the child's end. */
+static void test_since_the_start(void **state)
+{
+    (void)state;
+    struct nuioa_user user = whom();
+    struct user_child child = USER_CHILD_NONE;
+    enum { SHORT_LIFE_MS = 10000, LIMIT_MS = 20000 };
+    size_t length;
+    void *bytes;
+    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, SHORT_LIFE_MS), 0);
+    child.started_ms -= LIMIT_MS;
+    assert_int_equal(user_child_read(&child, LIMIT_MS, 64, &bytes, &length), -ETIMEDOUT);
     user_child_end(&child);
 }
 
@@ -198,7 +212,7 @@ static void test_no_user(void **state)
     size_t more = 0, length = 1;
     void *bytes = NULL;
     assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
-    assert_int_equal(user_child_read(&child, nuioa_clock_ms() + LIFE_MS, 4096, &bytes, &length), 0);
+    assert_int_equal(user_child_read(&child, LIFE_MS, 4096, &bytes, &length), 0);
     assert_int_equal(length, 0);
     free(bytes);
     user_child_end(&child);
@@ -207,9 +221,13 @@ static void test_no_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_user),    cmocka_unit_test(test_files),
-        cmocka_unit_test(test_late),    cmocka_unit_test(test_hanging),
-        cmocka_unit_test(test_no_user), cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_user),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_since_the_start),
+        cmocka_unit_test(test_no_user),
+        cmocka_unit_test(test_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
