@@ -153,7 +153,7 @@ static void open_record(struct collection *c, uint32_t i)
     if (rc == -EIO || rc == -ENOMEM) {
         c->trouble = err;
         close_port(c);
-    } else if (rc < 0) {
+    } else if (rc == -EACCES) {
         c->refusal = err;
     }
     bool taken = !rc && uid == geteuid() && take_record(c, c->strangers[i].fd, bytes, length);
@@ -267,10 +267,8 @@ static void explain_missing(struct collection *c)
         snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
                  c->record_count ? "the nodes that are not in it print their own" : CONSEQUENCE);
     else if (*c->refusal.text)
-        snprintf(text, sizeof(text),
-                 "report: no record from %s; a credential was refused (%s): give all hosts the "
-                 "same munge.key and the right time",
-                 who, c->refusal.text);
+        snprintf(text, sizeof(text), "report: no record from %s; a credential was refused: %s", who,
+                 c->refusal.text);
     else
         snprintf(text, sizeof(text),
                  "report: no record from %s; unless Slurm or a node says why, install the same "

@@ -23,13 +23,22 @@ static int open_munge(const struct libmunge **munge, munge_ctx_t *context, const
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
 }
 
-/* Returns -EIO if munged has failed, -EACCES if the credential is wrong, with *err. */
+/* Returns -EIO if munged has failed, -EBADMSG if what was sent is no credential, -EACCES if it is a
+ * wrong one, with *err. */
 static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code,
                 struct nuioa_error *err)
 {
     const char *text = munge->ctx_strerror(context);
     bool ours = code == EMUNGE_SNAFU || code == EMUNGE_SOCKET || code == EMUNGE_TIMEOUT;
-    return nuioa_fail(err, ours ? -EIO : -EACCES, "MUNGE: %s", text ? text : munge->strerror(code));
+    const char *remedy = code == EMUNGE_CRED_EXPIRED || code == EMUNGE_CRED_REWOUND
+                             ? "; synchronize the clocks of all hosts"
+                         : code == EMUNGE_CRED_INVALID ? "; install the same munge.key on all hosts"
+                                                       : "";
+    return nuioa_fail(err,
+                      ours                      ? -EIO
+                      : code == EMUNGE_BAD_CRED ? -EBADMSG
+                                                : -EACCES,
+                      "MUNGE: %s%s", text ? text : munge->strerror(code), remedy);
 }
 
 int credential_ready(struct nuioa_error *err)

@@ -14,7 +14,7 @@
  * credential.c defines these functions; in a build without MUNGE credential_none.c does, and all of
  * them fail with -EIO. `socket` is the path of munged's socket, "" for the default one. Errors are
  * -EIO if libmunge is missing or munged fails, -EACCES if munged or a check refuses the credential,
- * and -ENOMEM; *err has the reason. */
+ * -EBADMSG if it is none, and -ENOMEM; *err has the reason. */
 
 /* Checks that this host has libmunge; munged is not asked. Returns 0; or -EIO with *err, which says
  * what to install. */

@@ -285,6 +285,11 @@ static void junk(void)
     }
     ok(ends_well(munged, &s), "junk: the report is right");
     free(credential);
+    srun_begin(&s, munged, 2);
+    ok(hangs_up(&s, "rubbish", 8), "a text that is no credential is refused");
+    srun_end(&s);
+    ok(strstr(s.text, "no record") && !strstr(s.text, "credential"), "junk: srun speaks of no key");
+    srun_free(&s);
 }
 
 /* The user's own processes may take a place of a node, but not change what srun knows of the job:

@@ -20,11 +20,11 @@
 #include "spank/stepd/user_child.h"
 
 /* A node whose srun, or whose munged, fails in every way: it prints its own report, once and whole,
- * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER LIBRARY [PART]: the sockets
- * of a munged, of one with the process PID that is stopped and killed, and of one with another key;
- * and the path of libmunge. */
+ * and lets go of the job's stderr. Usage: fault SOCKET DEAD PID OTHER FAST LIBRARY [PART]: the
+ * sockets of a munged, of one with the process PID that is stopped and killed, of one with another
+ * key, and of one whose clock is ten minutes fast; and the path of libmunge. */
 
-static const char *munged, *dead_munged, *other_munged, *library;
+static const char *munged, *dead_munged, *other_munged, *fast_munged, *library;
 static pid_t dead_pid;
 /* Those of the header, which this test must not follow. */
 enum { WAIT_MS = 2000, FEW_NODES = 8 };
@@ -343,16 +343,33 @@ static void slurmstepds_calls(void)
 
 /* --- MUNGE --- */
 
-static void other_key(void)
+/* A node whose munged makes what the munged of srun's host refuses: srun says what to do. */
+static void refused_by(const char *srun_munged, const char *node_munged, const char *name,
+                       const char *remedy)
 {
     struct srun s = { 0 };
-    struct node n = { .socket = other_munged };
-    srun_begin(&s, munged, 2);
+    struct node n = { .socket = node_munged };
+    srun_begin(&s, srun_munged, 2);
     n.port = s.port;
     begin(&n);
-    prints(&n, "munged of another key", "srun took no record");
+    prints(&n, name, "srun took no record");
     srun_end(&s);
+    ok(strstr(s.text, remedy) && strchr(s.text, '\n') == strrchr(s.text, '\n'), "%s: srun says %s",
+       name, remedy);
     srun_free(&s);
+}
+
+static void other_key(void)
+{
+    refused_by(munged, other_munged, "munged of another key", "install the same munge.key on all");
+}
+
+static void other_clock(void)
+{
+    refused_by(munged, fast_munged, "a node's clock is fast",
+               "synchronize the clocks of all hosts");
+    refused_by(fast_munged, munged, "a node's clock is slow",
+               "synchronize the clocks of all hosts");
 }
 
 /* A text that does not become small: the record goes without it. */
@@ -415,17 +432,27 @@ static void no_library(void)
 int main(int argc, char **argv)
 {
     static const struct part parts[] = {
-        { "rights", childs_rights },    { "answers", wrong_answers }, { "others", other_nodes },
-        { "silence", no_answer },       { "hole", black_hole },       { "outputs", outputs },
-        { "calls", slurmstepds_calls }, { "long", too_long },         { "key", other_key },
-        { "munged", munged_fails },     { "library", no_library },    { NULL, NULL },
+        { "rights", childs_rights },
+        { "answers", wrong_answers },
+        { "others", other_nodes },
+        { "silence", no_answer },
+        { "hole", black_hole },
+        { "outputs", outputs },
+        { "calls", slurmstepds_calls },
+        { "long", too_long },
+        { "key", other_key },
+        { "clock", other_clock },
+        { "munged", munged_fails },
+        { "library", no_library },
+        { NULL, NULL },
     };
-    if (argc < 6)
+    if (argc < 7)
         return 2;
     munged = argv[1];
     dead_munged = argv[2];
     dead_pid = atoi(argv[3]);
     other_munged = argv[4];
-    library = argv[5];
-    return run_parts(NULL, parts, argv[6]);
+    fast_munged = argv[5];
+    library = argv[6];
+    return run_parts(NULL, parts, argv[7]);
 }

@@ -22,8 +22,18 @@ made=$(make -s -C "$room" attack fault scale strangers 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
 declare -A socket pid
-for name in one dead other; do
-    start_munged $name "$([ $name = other ] && echo other-key)" ||
+# A clock that is ten minutes fast
+fast='#include <time.h>
+time_t time(time_t *to)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return to ? (*to = now.tv_sec + 600) : now.tv_sec + 600;
+}'
+ok "the fast clock compiles" gcc -shared -fPIC -o "$work_dir/fast.so" -x c - <<<"$fast"
+for name in one dead other fast; do
+    LD_PRELOAD=$([ $name != fast ] || echo "$work_dir/fast.so") \
+        start_munged $name "$([ $name = other ] && echo other-key)" ||
         { fail "munged starts"; done_testing; exit 1; }
     socket[$name]=$munged_socket pid[$name]=$munged_pid
     [ $name = one ] || disown "$munged_pid" # it is killed, of which the shell need not tell
@@ -42,7 +52,8 @@ relay() {
 
 only=${1-} part=${2-}
 relay attack "${socket[one]}"
-relay fault "${socket[one]}" "${socket[dead]}" "${pid[dead]}" "${socket[other]}" "$library"
+relay fault "${socket[one]}" "${socket[dead]}" "${pid[dead]}" "${socket[other]}" "${socket[fast]}" \
+    "$library"
 relay strangers "${socket[one]}" "${socket[other]}" "${pid[other]}"
 if [ -z "$only" ]; then
     figures=$(timeout 300 "$room/scale" "${socket[one]}" 10000)
