@@ -46,14 +46,16 @@ static int bind_in_range(int fd, int family, uint16_t first, uint16_t last)
 
 /* For a second the kernel keeps a connection to itself until its first bytes have come. A node that
  * is still making its credential, or a stranger who says nothing, takes no place among the accepted
- * ones. */
+ * ones. A port whose last connections ended less than a minute ago is free, as it is for Slurm. */
 static int open_family(int family, uint16_t first, uint16_t last)
 {
-    int off = 0, second = 1, fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int off = 0, on = 1, second = 1,
+        fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
     if (family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &second, sizeof(second));
     int rc = bind_in_range(fd, family, first, last < first ? first : last);
     if (rc < 0) {

@@ -34,9 +34,10 @@ struct report_srun {
     bool begun;          /* the child was started, or could not be */
 };
 
-/* srun ends if it finds no free port for itself, so a range with fewer ports than this is left to
- * srun. */
+/* srun ends if it finds no free port for itself. It takes two for every 48 nodes of a component,
+ * and some more for PMI, after this plugin has taken one: so many must be left. */
 #define PORTS_MIN 16
+#define NODES_PER_PORT 24
 
 static void say(const char *line)
 {
@@ -51,17 +52,30 @@ static void decline(const char *why)
              why, SENDER_NODES_MAX);
 }
 
-static int open_port(struct nuioa_error *err)
+/* Returns true if so many ports are free. It holds one at a time: others may need them now. */
+static bool are_free(uint16_t first, uint16_t last, uint32_t needed)
+{
+    uint16_t port;
+    for (uint32_t at = first; at <= last && needed; at++) {
+        int fd = listener_open((uint16_t)at, (uint16_t)at, &port);
+        needed -= fd >= 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    return !needed;
+}
+
+static int open_port(uint32_t nodes, struct nuioa_error *err)
 {
     uint16_t first, last, port;
+    uint32_t needed = PORTS_MIN + nodes / NODES_PER_PORT;
     char text[32];
     if (credential_ready(err) < 0)
         return -EIO;
-    if (slurm_compat_port_range(&first, &last) && last - first + 1 < PORTS_MIN)
+    if (slurm_compat_port_range(&first, &last) && !are_free(first, last, needed))
         return nuioa_fail(err, -ENOSPC,
-                          "SrunPortRange in slurm.conf has %d ports, and needs %d or more, because "
-                          "srun takes some for itself",
-                          last - first + 1, PORTS_MIN);
+                          "SrunPortRange in slurm.conf has fewer than %u free ports on this host",
+                          needed);
     int fd = listener_open(first, last, &port);
     if (fd < 0)
         return nuioa_fail(err, fd, "srun cannot listen (%s)", strerror(-fd));
@@ -77,7 +91,7 @@ static void begin(struct report_srun *g, uint32_t nodes)
     if (geteuid() == 0)
         nuioa_fail(&err, -EPERM, "root's jobs have no common report");
     else
-        g->listener = open_port(&err);
+        g->listener = open_port(nodes, &err);
     if (g->listener < 0 && nodes != 1)
         decline(err.text);
 }

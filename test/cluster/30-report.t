@@ -129,6 +129,18 @@ sed -i 's/-61031$/-61005/' "$CLUSTER_DIR/slurm.conf"
 launch 8 -N4 --exclusive --nuioa=report
 some_report "too few ports" "$own_reports"
 like "too few ports: srun needs them itself" "$err" 'SrunPortRange'
+# Other programs have all ports of the range but the four that srun takes: they are left to srun.
+sed -i 's/=61000-61005$/=61100-61131/' "$CLUSTER_DIR/slurm.conf"
+in_node ctl python3 -c 'import os, socket, time
+taken = [socket.create_server(("", port)) for port in range(61104, 61132)]
+print(os.getpid(), flush=True)
+time.sleep(600)' >"$CLUSTER_DIR/taken" &
+ok "other programs have most ports" await 20 test -s "$CLUSTER_DIR/taken"
+launch 8 -N4 --exclusive --nuioa=report
+some_report "no port to spare" "$own_reports"
+like "no port to spare: srun needs them itself" "$err" 'SrunPortRange'
+in_node ctl kill "$(<"$CLUSTER_DIR/taken")"
+wait $!
 sed -i '/^SrunPortRange/d' "$CLUSTER_DIR/slurm.conf"
 
 # Faults
