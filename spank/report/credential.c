@@ -41,9 +41,20 @@ static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t c
                       "MUNGE: %s%s", text ? text : munge->strerror(code), remedy);
 }
 
-int credential_ready(struct nuioa_error *err)
+int credential_ready(const char *socket, struct nuioa_error *err)
 {
-    return libmunge_open(err) ? 0 : -EIO;
+    const struct libmunge *munge;
+    munge_ctx_t context;
+    const char *path = NULL;
+    int rc = open_munge(&munge, &context, socket, err);
+    if (rc < 0)
+        return rc;
+    munge->ctx_get(context, MUNGE_OPT_SOCKET, &path);
+    if (path && *path == '/' && access(path, F_OK) < 0)
+        rc = nuioa_fail(err, -EIO, "MUNGE: %.100s: %s; start munged on this host", path,
+                        strerror(errno));
+    munge->ctx_destroy(context);
+    return rc;
 }
 
 static munge_err_t encode(const struct libmunge *munge, munge_ctx_t context, const void *bytes,

@@ -16,9 +16,9 @@
  * -EIO if libmunge is missing or munged fails, -EACCES if munged or a check refuses the credential,
  * -EBADMSG if it is none, and -ENOMEM; *err has the reason. */
 
-/* Checks that this host has libmunge; munged is not asked. Returns 0; or -EIO with *err, which says
- * what to install. */
-int credential_ready(struct nuioa_error *err);
+/* Checks that this host has libmunge, and the socket, which a container may lack; munged is not
+ * asked. Returns 0; or negative with *err, which says what to do. */
+int credential_ready(const char *socket, struct nuioa_error *err);
 
 /* Makes a credential of the process's own user, which only the user `reader` can decode, with
  * bytes[length] in it, compressed where munged can do that. Returns 0 and *credential, a text

@@ -65,12 +65,12 @@ static bool are_free(uint16_t first, uint16_t last, uint32_t needed)
     return !needed;
 }
 
-static int open_port(uint32_t nodes, struct nuioa_error *err)
+static int open_port(const char *munge_socket, uint32_t nodes, struct nuioa_error *err)
 {
     uint16_t first, last, port;
     uint32_t needed = PORTS_MIN + nodes / NODES_PER_PORT;
     char text[32];
-    if (credential_ready(err) < 0)
+    if (credential_ready(munge_socket, err) < 0)
         return -EIO;
     if (slurm_compat_port_range(&first, &last) && !are_free(first, last, needed))
         return nuioa_fail(err, -ENOSPC,
@@ -85,13 +85,14 @@ static int open_port(uint32_t nodes, struct nuioa_error *err)
 }
 
 /* In a step of one node that node's own report is the whole one, and nobody needs to know why. */
-static void begin(struct report_srun *g, uint32_t nodes)
+static void begin(struct srun_context *c, uint32_t nodes)
 {
+    struct report_srun *g = c->report;
     struct nuioa_error err;
     if (geteuid() == 0)
         nuioa_fail(&err, -EPERM, "root's jobs have no common report");
     else
-        g->listener = open_port(nodes, &err);
+        g->listener = open_port(c->options.munge_socket, nodes, &err);
     if (g->listener < 0 && nodes != 1)
         decline(err.text);
 }
@@ -101,7 +102,7 @@ void report_srun_prepare(struct srun_context *c)
     const struct nuioa_options *o = &c->options;
     if (c->report) {
         if (++c->report->components == 2)
-            begin(c->report, 0);
+            begin(c, 0);
         return;
     }
     unsetenv(WIRE_VARIABLE); /* it may be from an outer srun */
@@ -152,7 +153,7 @@ void report_srun_start(struct srun_context *c, spank_t spank)
         return;
     g->begun = true;
     if (g->components == 1)
-        begin(g, nodes);
+        begin(c, nodes);
     if (g->listener >= 0)
         start(c, job_id, step_id, nodes);
 }

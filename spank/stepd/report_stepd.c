@@ -96,7 +96,7 @@ static int start_child(struct stepd_context *c, spank_t spank, struct report_ste
         return nuioa_fail(&g->why, -ENOENT, "Slurm does not tell this node srun's address");
     rc = port_read(text, &call.port, &g->why);
     if (!rc)
-        rc = credential_ready(&g->why);
+        rc = credential_ready(call.socket, &g->why);
     if (rc < 0)
         return rc;
     rc = sender_open(&g->sender);

@@ -176,7 +176,7 @@ launch 8 -N4 --exclusive --nuioa=report
 is "srun's host has no munged: each node prints its own" "$rc,$ranks,$(reported)" \
     "0,8,$own_reports"
 like "srun's host has no munged: srun says why" "$err" \
-    'nuioa: report: MUNGE: .*: each node prints its own report'
+    'nuioa: report: MUNGE: /run/node/none: .*; start munged on this host: each node prints its own'
 second_munged='mkdir -p /run/second && cp /run/cluster/munge.key /run/second/key &&
     munged --force --key-file=/run/second/key
     --log-file=/run/second/log --pid-file=/run/second/pid --seed-file=/run/second/seed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Nodes without libmunge, as where Slurm has an authentication of its own: here auth/none, which
-# every version has. On a cluster of its own.
+# Hosts without libmunge or munged, as where Slurm has an authentication of its own: here
+# auth/none, which every version has. On a cluster of its own.
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_SLURM_CONF='AuthType=auth/none
 CredType=cred/none' "$here/up" --no-plugin) || exit 1
@@ -36,5 +36,21 @@ launch 8 -N4 --exclusive --nuioa=report
 is "node1 has no libmunge: it prints its own" "$rc,$ranks,$(reported)" "0,8,3 nodes node1"
 like "node1 has no libmunge: it says why" "$err" "$missing"
 show node1
+
+# Containers that have libmunge, and not munged's socket: srun's, and a node's
+empty() { in_node "$1" mount -t tmpfs none /run/munge; }
+empty ctl
+launch 8 -N4 --exclusive --nuioa=report
+some_report "srun sees no socket" "$own_reports"
+like "srun sees no socket: it says why" "$err" \
+    'MUNGE: /run/munge/munge.socket.2: No such file .*; start munged on this host: each node'
+in_node ctl umount /run/munge
+for node in node1 node3; do
+    empty $node
+    launch 8 -N4 --exclusive --nuioa=report
+    is "$node sees no socket: it prints its own" "$rc,$ranks,$(reported)" "0,8,3 nodes $node"
+    note "$(nuioa_lines)"
+    in_node $node umount /run/munge
+done
 
 finish

@@ -90,7 +90,9 @@ static void test_opened_once(void **state)
     (void)state;
     struct nuioa_error err;
     int status = -1;
-    assert_int_equal(credential_ready(&err), 0);
+    assert_int_equal(credential_ready("/nowhere/socket", &err), -EIO);
+    assert_non_null(strstr(err.text, "/nowhere/socket: No such file or directory; start munged"));
+    assert_int_equal(credential_ready("/", &err), 0);
     pid_t child = fork();
     if (child == 0)
         _exit(decode_twice());
