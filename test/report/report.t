@@ -18,9 +18,10 @@ if [ -n "$reason" ]; then
     exit 0
 fi
 room=$NUIOA_BUILD/test/report
-made=$(make -s -C "$room" attack fault scale strangers 2>&1) ||
+made=$(make -s -C "$room" attack fault readers scale strangers 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
+. "$here/profile.sh"
 declare -A socket pid
 # A clock that is ten minutes fast
 fast='#include <time.h>
@@ -60,5 +61,15 @@ if [ -z "$only" ]; then
     is "10,000 nodes are answered and reported" $? 0
     megabytes=${figures##* }
     ok "srun's child needs less than 16 MB for them ($megabytes)" test "${megabytes%.*}" -lt 16
+fi
+if [ "${only:-readers}" = readers ] && [ ! -e /dev/fuse ]; then
+    skip "a busy file server" "no /dev/fuse"
+elif [ "${only:-readers}" = readers ]; then
+    make_profile 100
+    like "2 nodes read a small profile: flows" "$(read_slowly 1e9 2)" '^2 0 '
+    make_profile 10000
+    figures=$(read_slowly 5e6 50)
+    like "50 of 10,000 nodes that share one server: the list" "$figures" '^0 50 '
+    note "the longest wait: ${figures##* } ms"
 fi
 done_testing
