@@ -51,6 +51,11 @@ static bool ends_with(const char *text, const char *end)
     return length > part && !strcmp(text + length - part, end);
 }
 
+static int too_large(const char *path, struct nuioa_error *err)
+{
+    return nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path, NUIOA_PROFILE_BYTES_MAX >> 20);
+}
+
 static int read_lines(struct profile_reader *r, FILE *in, const struct profile_format *format)
 {
     char *line = NULL;
@@ -60,7 +65,9 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
     while (!rc && (length = getline(&line, &room, in)) >= 0) {
         r->line++;
         sum += (size_t)length;
-        if (strlen(line) != (size_t)length || sum > NUIOA_PROFILE_BYTES_MAX) {
+        if (sum > NUIOA_PROFILE_BYTES_MAX) { /* it has grown meanwhile */
+            rc = too_large(r->path, r->err);
+        } else if (strlen(line) != (size_t)length) {
             rc = profile_fail(r, "not a text file");
         } else if (!is_blank(line)) {
             if (!format && is_list(line))
@@ -92,8 +99,7 @@ static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *er
     else if (!S_ISREG(st->st_mode))
         *rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
     else if (st->st_size > NUIOA_PROFILE_BYTES_MAX)
-        *rc =
-            nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path, NUIOA_PROFILE_BYTES_MAX >> 20);
+        *rc = too_large(path, err);
     else if (!(in = fdopen(fd, "r")))
         *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (!in && fd >= 0)

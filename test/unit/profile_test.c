@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,6 +148,37 @@ static void test_files(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
     assert_int_equal(rc, -EMFILE);
     assert_string_equal(err.text, "/: Too many open files");
+}
+
+/* Replaces the function of the C library: the file was small when it was opened. */
+static int was_small;
+
+int fstat(int fd, struct stat *st)
+{
+    int rc = fstatat(fd, "", st, AT_EMPTY_PATH);
+    st->st_size = was_small ? 1 : st->st_size;
+    return rc;
+}
+
+static void test_growing(void **state)
+{
+    (void)state;
+    enum { LINE = 1 << 20 };
+    struct nuioa_profile p;
+    char path[] = "/tmp/nuioa-profile-XXXXXX", *line = malloc(LINE);
+    int fd = mkstemp(path);
+    memset(line, '#', LINE);
+    line[LINE - 1] = '\n';
+    for (long size = 0; size <= NUIOA_PROFILE_BYTES_MAX; size += LINE)
+        assert_int_equal(write(fd, line, LINE), LINE);
+    was_small = 1;
+    int rc = nuioa_profile_read(path, &p, &err);
+    was_small = 0;
+    close(fd);
+    unlink(path);
+    free(line);
+    assert_int_equal(rc, -EFBIG);
+    assert_non_null(strstr(err.text, ": larger than 256 MB"));
 }
 
 /* Returns what nuioa_profile_list says of a file with this text. */
@@ -416,13 +448,13 @@ static void test_traffic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),       cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_hints),
-        cmocka_unit_test(test_rank_lines), cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_weight),     cmocka_unit_test(test_large_first),
-        cmocka_unit_test(test_write),      cmocka_unit_test(test_collectives),
-        cmocka_unit_test(test_matrix),     cmocka_unit_test(test_traffic),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_read),        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_hints),       cmocka_unit_test(test_rank_lines),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_large_first), cmocka_unit_test(test_write),
+        cmocka_unit_test(test_collectives), cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_traffic),     cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }
