@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/descriptors.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +14,9 @@
 #define SYS_close_range 436
 #endif
 
+/* A reader that reads nothing for so long is given up. */
+#define READER_MS 500
+
 enum { CLOSED_ONE_BY_ONE = 65536 };
 
 void nuioa_close_descriptors(unsigned first, unsigned last)
@@ -18,4 +25,23 @@ void nuioa_close_descriptors(unsigned first, unsigned last)
         return;
     for (unsigned fd = first; fd <= last && fd < CLOSED_ONE_BY_ONE; fd++)
         close((int)fd);
+}
+
+/* A write of up to PIPE_BUF bytes does not block when poll() reports POLLOUT. */
+void nuioa_write_text(int fd, const char *text)
+{
+    size_t left = strlen(text);
+    while (left) {
+        struct pollfd out = { .fd = fd, .events = POLLOUT };
+        int ready = poll(&out, 1, READER_MS);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0 || !(out.revents & POLLOUT))
+            return;
+        ssize_t n = write(fd, text, left < PIPE_BUF ? left : PIPE_BUF);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return;
+        text += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
 }

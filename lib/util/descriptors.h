@@ -7,4 +7,9 @@
  * before 5.9 has no close_range(2): there descriptors of 65536 and above stay open. */
 void nuioa_close_descriptors(unsigned first, unsigned last);
 
+/* Writes the text to a descriptor that other processes share, so that it cannot be set to
+ * O_NONBLOCK, such as stderr of slurmstepd. If nobody reads for half a second, or there is no
+ * reader, the rest is left out. */
+void nuioa_write_text(int fd, const char *text);
+
 #endif

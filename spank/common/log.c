@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/common/log.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <slurm/spank.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A reader that reads nothing for so long is given up. */
-#define READER_MS 500
+#include "util/descriptors.h"
 
 /* slurm_spank_log() prints at every log level and adds nothing to the line. */
 void log_line(const char *fmt, ...)
@@ -25,26 +21,9 @@ void log_line(const char *fmt, ...)
     slurm_spank_log("nuioa: %s", text);
 }
 
-/* stderr is shared with the tasks, so it must not be set to O_NONBLOCK. A write of up to PIPE_BUF
- * bytes does not block when poll() reports POLLOUT. */
 void log_text(const char *text)
 {
-    size_t left = strlen(text);
-    while (left) {
-        struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
-        int ready = poll(&out, 1, READER_MS);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0 || !(out.revents & POLLOUT))
-            return;
-        ssize_t n = write(STDERR_FILENO, text, left < PIPE_BUF ? left : PIPE_BUF);
-        if (n < 0 && errno != EINTR)
-            return;
-        if (n > 0) {
-            text += n;
-            left -= (size_t)n;
-        }
-    }
+    nuioa_write_text(STDERR_FILENO, text);
 }
 
 const char *log_host(char *name, size_t size)

@@ -2,7 +2,6 @@
 #include "spank/report/sender.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,12 +16,10 @@
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
 #include "util/clock.h"
+#include "util/descriptors.h"
 
 /* The default is the limit of slurmd's stack, which may be more than the child may map. */
 #define STACK_BYTES (1u << 20)
-
-/* A reader of the job's output that reads nothing for so long is given up. */
-#define READER_MS 500
 
 /* --- slurmstepd --- */
 
@@ -293,23 +290,6 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
     return rc;
 }
 
-/* The descriptor is shared with the tasks, so it must not be set to O_NONBLOCK. */
-static void print(int fd, const char *text)
-{
-    size_t left = strlen(text);
-    while (left) {
-        struct pollfd out = { .fd = fd, .events = POLLOUT };
-        int ready = poll(&out, 1, READER_MS);
-        if (ready <= 0 || !(out.revents & POLLOUT))
-            return;
-        ssize_t n = write(fd, text, left < PIPE_BUF ? left : PIPE_BUF);
-        if (n < 0 && errno != EINTR && errno != EAGAIN)
-            return;
-        text += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-    }
-}
-
 /* Prints this node's own report. The step's first node says why. */
 static void print_own(const struct sender_call *call, int output, const char *why)
 {
@@ -318,9 +298,9 @@ static void print_own(const struct sender_call *call, int output, const char *wh
     if (!m->seal.node && m->seal.node_count > 1) {
         snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why,
                  m->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
-        print(output, line);
+        nuioa_write_text(output, line);
     }
-    print(output, m->text);
+    nuioa_write_text(output, m->text);
 }
 
 void sender_work(int fd, void *arg)
