@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -25,7 +24,7 @@ static void close_all(void)
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-    nuioa_close_descriptors(STDERR_FILENO + 1, UINT_MAX);
+    nuioa_close_all_but(-1, -1);
 }
 
 /* Fills the cache, in a process of its own that keeps nothing of slurmd: no port that a restarted

@@ -19,12 +19,24 @@
 
 enum { CLOSED_ONE_BY_ONE = 65536 };
 
-void nuioa_close_descriptors(unsigned first, unsigned last)
+static void close_from_to(unsigned first, unsigned last)
 {
     if (first > last || !syscall(SYS_close_range, first, last, 0u))
         return;
     for (unsigned fd = first; fd <= last && fd < CLOSED_ONE_BY_ONE; fd++)
         close((int)fd);
+}
+
+void nuioa_close_all_but(int one, int other)
+{
+    const int kept[] = { one < other ? one : other, one < other ? other : one };
+    unsigned first = STDERR_FILENO + 1;
+    for (int i = 0; i < 2; i++)
+        if (kept[i] >= (int)first) {
+            close_from_to(first, (unsigned)kept[i] - 1);
+            first = (unsigned)kept[i] + 1;
+        }
+    close_from_to(first, UINT_MAX);
 }
 
 /* A write of up to PIPE_BUF bytes does not block when poll() reports POLLOUT. */

@@ -2,10 +2,10 @@
 #ifndef NUIOA_UTIL_DESCRIPTORS_H
 #define NUIOA_UTIL_DESCRIPTORS_H
 
-/* Closes the descriptors `first` to `last`, both included, of which any may be closed already;
- * UINT_MAX is above all. A child may call it after fork, because it is async-signal-safe. Linux
- * before 5.9 has no close_range(2): there descriptors of 65536 and above stay open. */
-void nuioa_close_descriptors(unsigned first, unsigned last);
+/* Closes all descriptors above stderr but these two; -1: none. A child may call it after fork,
+ * because it is async-signal-safe. Linux before 5.9 has no close_range(2): there descriptors of
+ * 65536 and above stay open. */
+void nuioa_close_all_but(int one, int other);
 
 /* Writes the text to a descriptor that other processes share, so that it cannot be set to
  * O_NONBLOCK, such as stderr of slurmstepd. If nobody reads for half a second, or there is no

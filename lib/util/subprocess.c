@@ -32,14 +32,6 @@ int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
     return 0;
 }
 
-static void close_all_but(int fd, int keep)
-{
-    int low = keep < 0 || fd < keep ? fd : keep, high = fd > keep ? fd : keep;
-    nuioa_close_descriptors(3, (unsigned)low - 1);
-    nuioa_close_descriptors((unsigned)low + 1, (unsigned)high - 1);
-    nuioa_close_descriptors((unsigned)high + 1, UINT_MAX);
-}
-
 /* Limits the life of the child, in case the parent never ends it. */
 static void live_for(unsigned life_ms)
 {
@@ -59,7 +51,7 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
         signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which need no default */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    close_all_but(fd, keep);
+    nuioa_close_all_but(fd, keep);
     work(fd, arg);
     _exit(0);
 }

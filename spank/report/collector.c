@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -332,11 +331,7 @@ static void leave_srun(struct collection *c)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    int low = c->listener < c->control ? c->listener : c->control;
-    int high = c->listener < c->control ? c->control : c->listener;
-    nuioa_close_descriptors(3, (unsigned)low - 1);
-    nuioa_close_descriptors((unsigned)low + 1, (unsigned)high - 1);
-    nuioa_close_descriptors((unsigned)high + 1, UINT_MAX);
+    nuioa_close_all_but(c->listener, c->control);
 }
 
 /* A child that has ended would stay in srun's list of processes until the step is over. */
