@@ -33,34 +33,32 @@ static uint16_t random_port(uint16_t first, uint16_t last)
     return (uint16_t)(first + random % (last - first + 1));
 }
 
-static int bind_in_range(int fd, int family, uint16_t first, uint16_t last)
-{
-    int rc = -EADDRINUSE;
-    uint16_t port = random_port(first, last);
-    for (int tries = last - first + 1; tries && rc == -EADDRINUSE; tries--) {
-        rc = bind_to(fd, family, port);
-        port = port == last ? first : (uint16_t)(port + 1);
-    }
-    return rc;
-}
-
 /* For a second the kernel keeps a connection to itself until its first bytes have come. A node that
  * is still making its credential, or a stranger who says nothing, takes no place among the accepted
  * ones. A port whose last connections ended less than a minute ago is free, as it is for Slurm. */
-static int open_family(int family, uint16_t first, uint16_t last)
+static int open_one(int family, uint16_t port)
 {
-    int off = 0, on = 1, second = 1,
-        fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int off = 0, on = 1, second = 1;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
     if (family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &second, sizeof(second));
-    int rc = bind_in_range(fd, family, first, last < first ? first : last);
-    if (rc < 0) {
+    int rc = bind_to(fd, family, port);
+    if (rc < 0)
         close(fd);
-        return rc;
+    return rc < 0 ? rc : fd;
+}
+
+static int open_family(int family, uint16_t first, uint16_t last)
+{
+    int fd = -EADDRINUSE;
+    uint16_t port = random_port(first, last);
+    for (int tries = last - first + 1; tries && fd == -EADDRINUSE; tries--) {
+        fd = open_one(family, port);
+        port = port == last ? first : (uint16_t)(port + 1);
     }
     return fd;
 }
@@ -69,6 +67,7 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof(address);
+    last = last < first ? first : last;
     int fd = open_family(AF_INET6, first, last);
     if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
         fd = open_family(AF_INET, first, last);
