@@ -217,6 +217,12 @@ static void signals(void)
     ok(!strcmp(s.text, right_text), "^C: the report is right");
     srun_free(&s);
     srun_begin(&s, munged, 2);
+    kill(s.collector, SIGSTOP);
+    srun_end(&s);
+    ok(s.result.rc == -ETIMEDOUT && !s.result.children_after,
+       "the collector is stopped: it is killed");
+    srun_free(&s);
+    srun_begin(&s, munged, 2);
     kill(s.pid, SIGKILL);
     ok(srun_wait(&s), "srun is killed: the collector dies");
     ok(peer_connect(s.port) == -ECONNREFUSED, "srun is killed: its port is closed");
