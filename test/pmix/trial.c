@@ -173,7 +173,7 @@ static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_
         .tasks = tasks,
         .hinted = hints.count > 0,
         .planned = node->emulated,
-        .stay = node->emulated ? NULL : "a trial",
+        .stay = node->emulated ? NUIOA_REASON_NONE : NUIOA_REASON_EXEC_BOUND,
     };
     if (!rc)
         rc = nuioa_plan_make(&request, &plan, err);
