@@ -16,6 +16,9 @@
  * launch comes to its plan. */
 #define LIFE_MS 60000
 
+/* A child that has answered is dead so long after its SIGKILL, on a busy machine too. */
+#define DEATH_MS 500
+
 struct flows {
     struct user_child child;
     int started;     /* 0, or why there is no child: a negative errno */
@@ -128,6 +131,8 @@ void flows_take(struct stepd_context *c)
     int rc = f->started ? f->started : take(c, f);
     if (getpid() == c->pid)
         user_child_end(&f->child);
+    else
+        user_child_kill(&f->child, rc == -ETIMEDOUT ? 0 : DEATH_MS);
     if (rc)
         tell(c, rc);
 }

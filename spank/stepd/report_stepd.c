@@ -26,7 +26,7 @@
  * sent, or printed, within a minute and a half. */
 #define LIFE_MS 720000
 
-/* How long the exit of the last task waits for the child. */
+/* How long the exit of the last task waits for the child, and then for its death. */
 #define EXIT_MS 500
 
 struct report_stepd {
@@ -210,21 +210,19 @@ void report_stepd_tell(struct stepd_context *c, const struct placement *placemen
     faults_log(c);
 }
 
-/* Lets the child finish, or kills it: Slurm waits until nobody has the job's stderr. Prints what a
- * child that is late, or has died, has not. */
+/* Lets the child finish, and kills it: Slurm waits until nobody has the job's stderr, and no process
+ * is left of the step. Prints what a child that is late, or has died, has not. */
 static void finish(struct report_stepd *g)
 {
     struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };
     int64_t until_ms = nuioa_clock_ms() + EXIT_MS, left_ms;
-    int ready = 0;
     g->finished = true;
     sender_tell_end(&g->sender);
-    while ((left_ms = until_ms - nuioa_clock_ms()) > 0 &&
-           (ready = poll(&done, 1, (int)left_ms)) < 0 && errno == EINTR)
+    while ((left_ms = until_ms - nuioa_clock_ms()) > 0 && poll(&done, 1, (int)left_ms) < 0 &&
+           errno == EINTR)
         ;
     bool late = sender_is_late(&g->sender);
-    if (ready <= 0)
-        user_child_kill(&g->child);
+    user_child_kill(&g->child, EXIT_MS);
     if (late)
         log_text(g->own);
 }

@@ -102,13 +102,17 @@ int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, voi
                                  length);
 }
 
-/* Where slurmstepd has taken the status of the child, its number may belong to another process. */
-void user_child_kill(const struct user_child *child)
+/* A pidfd is readable when its process is dead, whoever takes the status. Where slurmstepd has taken
+ * it, the number of the child may belong to another process. */
+void user_child_kill(const struct user_child *child, int wait_ms)
 {
-    if (child->pidfd >= 0)
+    struct pollfd death = { .fd = child->pidfd, .events = POLLIN };
+    if (child->pidfd >= 0) {
         syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
-    else if (child->process.pid > 0 && !waitpid(child->process.pid, NULL, WNOHANG))
+        poll(&death, 1, wait_ms);
+    } else if (child->process.pid > 0 && !waitpid(child->process.pid, NULL, WNOHANG)) {
         kill(child->process.pid, SIGKILL);
+    }
 }
 
 void user_child_end(struct user_child *child)

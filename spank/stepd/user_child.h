@@ -14,7 +14,8 @@
  * memory, but have copies of its descriptors, and are not the parent of this child.
  *
  * A child that has done its work does not end by itself: Slurm waits for any child that ends, and
- * looks for tasks that have ended a tenth of a second later then. slurmstepd ends it. */
+ * looks for tasks that have ended a tenth of a second later then. slurmstepd ends it, before the hook
+ * task_exit of the last task returns. */
 
 struct user_child {
     struct nuioa_subprocess process;
@@ -46,9 +47,10 @@ int user_child_start(struct user_child *child, const struct nuioa_user *user,
 int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, void **bytes,
                     size_t *length);
 
-/* In any later hook: kills the child, which is not waited for. Linux before 5.3 can do that in
- * slurmstepd itself only. */
-void user_child_kill(const struct user_child *child);
+/* In any later hook: kills the child, and waits until it is dead, for `wait_ms` at most. At the end
+ * of a step Slurm waits a second, then two, four and so on, while a process is left in slurmstepd's
+ * cgroup. Linux before 5.3 kills in slurmstepd itself only, and does not wait. */
+void user_child_kill(const struct user_child *child, int wait_ms);
 
 /* In slurmstepd itself: kills the child, closes the pipe, and takes its status. Of a child that has
  * written nothing, and may hang in the kernel, it waits 20 ms for that, and leaves it behind; of

@@ -3,7 +3,8 @@
 #
 # The 8-node Opteron with its NIC on NUMA node 5, under cgroup v2 with ConstrainCores: the kernel
 # refuses what is outside the job's cores.
-[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup "$@" -- "$0"
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup \
+    --conf SlurmdDebug=debug2 "$@" -- "$0"
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 
@@ -17,6 +18,17 @@ launch -n16 --nuioa --nuioa-hints="$(descending 16)"
 is "whole node, descending weights: NUMA node 5, then 3 6 7, then 1 2 4, then 0" \
     "$(rings "5" "3 6 7" "1 2 4" "0"), $(distinct cpus) CPUs, $(at_home) at home" \
     "$(repeat 2 0 6 1 6 2 2 3), 16 CPUs, 16 at home"
+
+# killed: how many processes Slurm has killed so far at the ends of steps. It then waits a second,
+# and two, four, ... more while any is there.
+killed() { grep -cE "proctrack_p_signal: (killing|sending) process" /var/log/slurm/slurmd.log; }
+before=$(killed)
+launch -n16 --nuioa=report
+is "a report: when the ranks have ended nothing is left of the step that Slurm must kill" \
+    "$(says "16 ranks"); $(($(killed) - before))" "1; 0"
+before=$(killed)
+launch -n20 -O --nuioa=report
+is "... nor with more ranks than cores" "$(says "20 ranks"); $(($(killed) - before))" "1; 0"
 
 # Two jobs, one after the other, then without the first: all cores are free but those of node 5.
 below=$(hold 10)

@@ -392,7 +392,7 @@ static void let_threads_rest(void)
 static void run_tasks(const struct role *role)
 {
     unsigned count = variant_tasks(role->variant);
-    pid_t pids[TASKS_MAX];
+    pid_t pids[TASKS_MAX], last;
     int go[2], status;
     fault_pause();
     let_threads_rest();
@@ -428,6 +428,11 @@ static void run_tasks(const struct role *role)
         fault_pause();
     }
     stand_in.task = -1;
+    /* Then Slurm waits a second or more for each child that is left. */
+    while ((last = waitpid(-1, &status, WNOHANG)) > 0)
+        ;
+    if (last == 0 && !role->plan.number)
+        fail("when all tasks have ended, a child lives");
     fault_resume();
 }
 

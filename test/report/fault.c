@@ -333,7 +333,7 @@ static void slurmstepds_calls(void)
     ok(is_done(&n) && !sender_is_late(&n.sender), "the child has printed: it is not late");
     end(&n);
     start(&n);
-    user_child_kill(&n.child);
+    user_child_kill(&n.child, HANG_MS);
     user_child_end(&n.child);
     close(n.sender.child_control);
     n.sender.child_control = -1;

@@ -176,6 +176,22 @@ static void test_since_the_start(void **state)
     user_child_end(&child);
 }
 
+/* Slurm looks for processes of the step as soon as the last task has ended. */
+static void test_killed(void **state)
+{
+    (void)state;
+    struct nuioa_user user = whom();
+    struct user_child child = USER_CHILD_NONE;
+    siginfo_t dead = { 0 };
+    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
+    user_child_kill(&child, LIFE_MS);
+    assert_int_equal(waitid(P_PID, (id_t)child.process.pid, &dead, WEXITED | WNOHANG | WNOWAIT), 0);
+    assert_int_equal(dead.si_pid, child.process.pid);
+    user_child_end(&child);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    user_child_kill(&child, LIFE_MS);
+}
+
 /* A child that hangs in the kernel is moved out of the step's cgroup. */
 static int unkillable;
 static pid_t moved;
@@ -226,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_hanging),
         cmocka_unit_test(test_since_the_start),
+        cmocka_unit_test(test_killed),
         cmocka_unit_test(test_no_user),
         cmocka_unit_test(test_stuck),
     };
