@@ -76,7 +76,7 @@ int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan
         rc = nuioa_plan_explain(&planner);
     plan->moved = plan->bound_known = false;
     plan->evaluations = 0;
-    nuioa_planner_say(&planner, NUIOA_REASON_BIND_FAILED);
+    nuioa_planner_say(&planner, request->stay ? request->stay : NUIOA_REASON_BIND_FAILED);
     nuioa_planner_free(&planner);
     return rc;
 }

@@ -15,9 +15,10 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
                     struct nuioa_error *err);
 
 /* Takes a plan back that the kernel has refused: all ranks have the CPUs that Slurm gave, and all
- * that follows from them is as with the mode export, but the reason. `request` is the one that the
- * plan was made from. Returns 0; or -ENOMEM, and the plan can still be read and freed, but what
- * follows from the CPUs may be missing. */
+ * that follows from them is as with the mode export, but the reason, which is request->stay, if
+ * there is one. Besides that `request` is the one that the plan was made from. Returns 0; or
+ * -ENOMEM, and the plan can still be read and freed, but what follows from the CPUs may be
+ * missing. */
 int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan);
 
 #endif

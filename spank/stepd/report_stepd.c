@@ -210,8 +210,8 @@ void report_stepd_tell(struct stepd_context *c, const struct placement *placemen
     faults_log(c);
 }
 
-/* Lets the child finish, and kills it: Slurm waits until nobody has the job's stderr, and no process
- * is left of the step. Prints what a child that is late, or has died, has not. */
+/* Lets the child finish, and kills it: Slurm waits until nobody has the job's stderr, and until no
+ * process of the step is left. Prints what a child that is late, or has died, has not. */
 static void finish(struct report_stepd *g)
 {
     struct pollfd done = { .fd = g->child.process.fd, .events = POLLIN };

@@ -18,9 +18,9 @@ void report_stepd_begin(struct stepd_context *context, spank_t spank);
  * `placement` is NULL if this node has no plan. Then the context has no faults any more. */
 void report_stepd_tell(struct stepd_context *context, const struct placement *placement);
 
-/* In task_exit. With the node's last task it waits until the child no longer needs the job's stderr,
- * 500 ms at most, and ends it: Slurm waits for both. What the child has not printed by then, this
- * node prints. */
+/* In task_exit. With the node's last task it waits until the child no longer needs the job's
+ * stderr, 500 ms at most, and ends it: Slurm waits for both. What the child has not printed by
+ * then, this node prints. */
 void report_stepd_task_exit(struct stepd_context *context);
 
 /* Ends the child, and frees context->report. Where not all tasks have ended by then, because the

@@ -102,8 +102,8 @@ int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, voi
                                  length);
 }
 
-/* A pidfd is readable when its process is dead, whoever takes the status. Where slurmstepd has taken
- * it, the number of the child may belong to another process. */
+/* A pidfd is readable when its process is dead, whoever takes the status. Where slurmstepd has
+ * taken it, the number of the child may belong to another process. */
 void user_child_kill(const struct user_child *child, int wait_ms)
 {
     struct pollfd death = { .fd = child->pidfd, .events = POLLIN };

@@ -14,8 +14,8 @@
  * memory, but have copies of its descriptors, and are not the parent of this child.
  *
  * A child that has done its work does not end by itself: Slurm waits for any child that ends, and
- * looks for tasks that have ended a tenth of a second later then. slurmstepd ends it, before the hook
- * task_exit of the last task returns. */
+ * looks for tasks that have ended a tenth of a second later then. slurmstepd ends it before the
+ * last task's hook task_exit returns. */
 
 struct user_child {
     struct nuioa_subprocess process;

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *environment[VARIABLES_MAX + 1] = { NULL };
     uint8_t typed = input_byte(&input);
     char *list = typed & 8 ? input_line(&input) : NULL;
-    const struct launcher_typed given = {
+    const struct launcher_request given = {
         .launcher = typed & 1 ? launcher_table[typed >> 5].name : NULL,
         .has_local_rank = typed & 2,
         .has_local_size = typed & 4,

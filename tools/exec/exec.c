@@ -9,9 +9,9 @@
 
 #include "option/option_environment.h"
 #include "output/report.h"
-#include "tools/exec/enter.h"
+#include "tools/exec/bind_and_exec.h"
 #include "tools/exec/placed.h"
-#include "tools/exec/plan.h"
+#include "tools/exec/exec_plan.h"
 #include "tools/json.h"
 #include "tools/plan_option.h"
 #include "tools/tool.h"
@@ -45,9 +45,10 @@ struct job {
     const char *launcher, *local_rank, *local_size, *ranks, *cpus_per_task;
     bool help, explain, print, json;
     char **program; /* with its arguments; NULL: none */
-    struct launcher_typed typed;
+    struct launcher_request request;
     struct nuioa_warnings environment; /* wrong options in it */
-    struct exec_plan exec;
+    struct exec_input input;
+    struct exec_plan exec; /* empty: there is nothing to do */
 };
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ struct job {
 static int set_option(struct tool_args *args, void *context)
 {
     struct job *job = context;
-    return plan_option_set(args, &job->exec.options);
+    return plan_option_set(args, &job->input.options);
 }
 
 /* Cuts the command line at "--" into options and program. */
@@ -80,20 +81,21 @@ static int read_number(const char *option, const char *text, uint32_t min, uint3
 
 static int read_numbers(struct job *job)
 {
-    struct launcher_typed *typed = &job->typed;
-    *typed = (struct launcher_typed){ .launcher = job->launcher,
-                                      .ranks = job->ranks,
-                                      .has_local_rank = job->local_rank,
-                                      .has_local_size = job->local_size };
+    struct launcher_request *request = &job->request;
+    *request = (struct launcher_request){ .launcher = job->launcher,
+                                          .ranks = job->ranks,
+                                          .has_local_rank = job->local_rank,
+                                          .has_local_size = job->local_size };
     int rc = 0;
     if (job->local_rank)
         rc = read_number("local-rank", job->local_rank, 0, LAUNCHER_TASKS_MAX - 1,
-                         &typed->local_rank);
+                         &request->local_rank);
     if (!rc && job->local_size)
-        rc = read_number("local-size", job->local_size, 1, LAUNCHER_TASKS_MAX, &typed->local_size);
+        rc =
+            read_number("local-size", job->local_size, 1, LAUNCHER_TASKS_MAX, &request->local_size);
     if (!rc && job->cpus_per_task)
         rc = read_number("cpus-per-task", job->cpus_per_task, 1, UINT16_MAX,
-                         &job->exec.cpus_per_task);
+                         &job->input.cpus_per_task);
     return rc;
 }
 
@@ -111,7 +113,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
         { "help", NULL, &job->help },
         { NULL, NULL, NULL },
     };
-    struct nuioa_options *o = &job->exec.options;
+    struct nuioa_options *o = &job->input.options;
     nuioa_options_init(o);
     o->mode = NUIOA_ON; /* the default is off, but here it was asked for */
     o->asked = true;
@@ -133,59 +135,23 @@ static int read_arguments(struct job *job, int argc, char **argv)
 
 /* --- where this process belongs --------------------------------------------------------------- */
 
-static bool is_slurm(const struct job *job)
-{
-    const struct launcher *launcher = job->exec.place.launcher;
-    return launcher && !strcmp(launcher->name, "slurm");
-}
-
-/* Returns true if the plugin has placed this process: it said so for this job and step, and the
- * process is still where it said. */
-static bool is_placed(const struct job *job)
-{
-    const char *told = nuioa_variable(environ, NUIOA_VARIABLE_STEP);
-    const char *cpus = nuioa_variable(environ, "NUIOA_CPUS");
-    const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
-    const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
-    char here[64], *own = NULL;
-    if (!told || !cpus || !id || !step || !is_slurm(job))
-        return false;
-    snprintf(here, sizeof(here), "%.31s.%.31s", id, step);
-    bool placed = !strcmp(told, here) &&
-                  hwloc_bitmap_list_asprintf(&own, job->exec.cpus.own) >= 0 && !strcmp(own, cpus);
-    free(own);
-    return placed;
-}
-
-/* As for srun, the number counts only if somebody typed it. */
-static void read_cpus_per_task(struct job *job)
-{
-    const char *text = nuioa_variable(environ, "SLURM_CPUS_PER_TASK");
-    uint32_t cpus;
-    if (!job->exec.cpus_per_task && text && is_slurm(job) &&
-        !nuioa_parse_u32(text, UINT16_MAX, &cpus))
-        job->exec.cpus_per_task = cpus;
-}
-
 /* Finds who this process is, and makes the plan. Returns 0, or an exit status after a message. */
 static int make_plan(struct job *job)
 {
-    struct exec_plan *e = &job->exec;
+    struct exec_input *in = &job->input;
     struct nuioa_error err = { "" };
-    int rc = launcher_find(&job->typed, environ, &e->place, &err);
+    int rc = exec_input_read_process(in, &job->request, &err);
     if (rc == -EINVAL)
         return tool_usage("exec", "%s", err.text);
-    if (!rc && !*e->options.topology)
-        rc = exec_cpus_read(&e->cpus, &err);
     if (rc)
         return tool_fail("%s%s", err.text, job->print ? "" : " (the program runs as it is)");
-    e->placed = is_placed(job);
-    read_cpus_per_task(job);
-    if (e->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)
+    if (in->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)
         return 0;
-    rc = exec_plan_make(e, NUIOA_REASON_NONE);
-    if (!rc && e->placed)
-        exec_placed_settle(e);
+    rc = exec_input_read_node(in);
+    if (!rc)
+        rc = exec_plan_make(&job->exec, in);
+    if (!rc && in->placed)
+        exec_placed_settle(&job->exec);
     return rc;
 }
 
@@ -202,13 +168,14 @@ static void print_list(FILE *out, const char *name, hwloc_const_bitmap_t set)
 /* Prints one line: what this process alone gets. */
 static void print_own(const struct exec_plan *e, FILE *out)
 {
-    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
+    const struct launcher_place *place = &e->input->place;
     char text[256];
-    fprintf(out, "nuioa: %s: local rank %u of %u", e->node.host, e->place.local, e->place.count);
-    if (e->place.launcher)
-        fprintf(out, " (%s)", e->place.launcher->name);
-    if (e->place.rank != UINT32_MAX)
-        fprintf(out, ", rank %u", e->place.rank);
+    fprintf(out, "nuioa: %s: local rank %u of %u", e->node.host, place->local, place->count);
+    if (place->launcher)
+        fprintf(out, " (%s)", place->launcher->name);
+    if (place->rank != UINT32_MAX)
+        fprintf(out, ", rank %u", place->rank);
     print_list(out, ": CPUs ", own->cpus);
     if (!own->moved)
         fputs(" kept", out);
@@ -236,10 +203,12 @@ static bool is_preloaded(void)
 }
 
 /* Local rank 0 speaks for all processes of the node. */
-static void report(const struct exec_plan *e)
+static void report(const struct job *job)
 {
-    const struct nuioa_options *o = &e->options;
-    if (e->place.local > 0)
+    const struct exec_input *in = &job->input;
+    const struct exec_plan *e = &job->exec;
+    const struct nuioa_options *o = &in->options;
+    if (in->place.local > 0)
         return;
     if (*o->trace && !is_preloaded())
         fputs("nuioa: warning: trace needs the plugin: nothing is preloaded\n", stderr);
@@ -249,12 +218,12 @@ static void report(const struct exec_plan *e)
             print_warnings(&e->node.warnings);
         return;
     }
-    if (!e->placed && o->export_set & NUIOA_EXPORT_FOREIGN && !exec_plan_filters(e))
+    if (!in->placed && o->export_set & NUIOA_EXPORT_FOREIGN && !exec_plan_filters(e))
         fprintf(stderr, "nuioa: export: no variable chooses NICs, because %s\n",
                 exec_plan_lacks_gpus(e)
                     ? "nobody knows which GPUs this process has"
                     : "only the launcher tells which GPU is whose (--gpus=local-rank does)");
-    if (e->placed && !e->plan.task_count) {
+    if (in->placed && !e->plan.task_count) {
         fputs("nuioa: the plugin has placed this rank: nothing is left to do\n", stderr);
     } else if (e->stays) {
         print_own(e, stderr);
@@ -268,10 +237,11 @@ static void report(const struct exec_plan *e)
 static int print(struct job *job)
 {
     const struct exec_plan *e = &job->exec;
+    const struct launcher_place *place = &job->input.place;
     print_warnings(&e->warnings);
     if (job->json)
-        return tool_json_task(&e->plan, &e->node, e->place.local, e->place.rank != UINT32_MAX,
-                              e->plan.order_count || (e->place.ranks && !e->stays));
+        return tool_json_task(&e->plan, &e->node, place->local, place->rank != UINT32_MAX,
+                              e->plan.order_count || (place->ranks && !e->stays));
     print_own(e, stdout);
     return TOOL_DONE;
 }
@@ -282,17 +252,16 @@ static int print(struct job *job)
 static void take_part(struct job *job)
 {
     struct exec_plan *e = &job->exec;
-    if (e->placed && e->retold && e->options.mode != NUIOA_OFF)
+    bool off = job->input.options.mode == NUIOA_OFF;
+    if (e->retold && !off)
         exec_placed_tell(e);
-    if (e->placed || e->options.mode == NUIOA_OFF) {
-        report(e);
-        return;
+    if (!job->input.placed && !off) {
+        exec_unset_outer();
+        if (exec_bind(e) && exec_plan_undo(e))
+            return;
+        exec_apply(e);
     }
-    exec_unset_outer();
-    if (exec_bind(e) && exec_plan_make(e, NUIOA_REASON_EXEC_NOT_SET))
-        return;
-    exec_enter(e);
-    report(e);
+    report(job);
 }
 
 static int print_help(void)
@@ -304,9 +273,9 @@ static int print_help(void)
 
 static int run(struct job *job)
 {
-    bool off = nuioa_options_idle(&job->exec.options) && !job->print;
+    bool off = nuioa_options_idle(&job->input.options) && !job->print;
     int rc = off ? 0 : make_plan(job);
-    if (!off && !job->exec.place.local)
+    if (!off && !job->input.place.local)
         print_warnings(&job->environment);
     if (rc == TOOL_USAGE || (rc && job->print))
         return rc;
@@ -323,7 +292,8 @@ int tool_exec(int argc, char **argv)
     memset(&job, 0, sizeof(job));
     int rc = read_arguments(&job, argc, argv);
     if (!rc)
-        rc = job.help || job.exec.options.help ? print_help() : run(&job);
+        rc = job.help || job.input.options.help ? print_help() : run(&job);
     exec_plan_free(&job.exec);
+    exec_input_free(&job.input);
     return rc;
 }

@@ -256,12 +256,12 @@ static int read_gtids(struct launcher_place *place, char *const *environment)
 }
 
 /* Finds the ranks of all local ranks, if they are known for sure. */
-static int find_ranks(const struct launcher_typed *typed, char *const *environment, uint32_t size,
-                      struct launcher_place *place, struct nuioa_error *err)
+static int find_ranks(const struct launcher_request *request, char *const *environment,
+                      uint32_t size, struct launcher_place *place, struct nuioa_error *err)
 {
-    bool block = typed->ranks && !strcmp(typed->ranks, "block");
-    if (typed->ranks && !block)
-        return read_list(place, typed->ranks, err);
+    bool block = request->ranks && !strcmp(request->ranks, "block");
+    if (request->ranks && !block)
+        return read_list(place, request->ranks, err);
     if (block && (place->rank == UNKNOWN || place->rank < place->local))
         return nuioa_fail(err, -ENOENT,
                           "--ranks block: the launcher does not say this process' rank in the job, "
@@ -272,40 +272,40 @@ static int find_ranks(const struct launcher_typed *typed, char *const *environme
         rc = number_from(place, place->rank - place->local);
     else if (size == place->count && place->rank == place->local)
         rc = number_from(place, 0);
-    else if (is_named(place->launcher, "slurm"))
+    else if (launcher_is_slurm(place))
         rc = read_gtids(place, environment);
     return rc ? nuioa_fail(err, rc, "out of memory") : 0;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Replaces what the launcher says by what was typed. */
-static void apply_typed(const struct launcher_typed *typed, struct said *said)
+/* Replaces what the launcher says by what was requested. */
+static void apply_request(const struct launcher_request *request, struct said *said)
 {
-    if (typed->has_local_size)
-        said->count = typed->local_size;
-    if (typed->has_local_rank)
-        said->local = typed->local_rank;
-    if (said->local == UNKNOWN && typed->ranks && !strcmp(typed->ranks, "block") &&
+    if (request->has_local_size)
+        said->count = request->local_size;
+    if (request->has_local_rank)
+        said->local = request->local_rank;
+    if (said->local == UNKNOWN && request->ranks && !strcmp(request->ranks, "block") &&
         said->rank != UNKNOWN && said->count != UNKNOWN && said->count)
         said->local = said->rank % said->count;
 }
 
-int launcher_find(const struct launcher_typed *typed, char *const *environment,
+int launcher_find(const struct launcher_request *request, char *const *environment,
                   struct launcher_place *place, struct nuioa_error *err)
 {
     struct said said = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
-    bool by_hand = typed->has_local_rank && typed->has_local_size;
+    bool by_hand = request->has_local_rank && request->has_local_size;
     *place = (struct launcher_place){ .rank = UNKNOWN };
-    int rc = typed->launcher ? by_name(typed->launcher, &place->launcher, err)
-                             : detect(environment, &place->launcher, err);
+    int rc = request->launcher ? by_name(request->launcher, &place->launcher, err)
+                               : detect(environment, &place->launcher, err);
     if (rc == -ENOENT && by_hand)
         place->launcher = NULL; /* the launchers contradict each other, but that does not matter */
     else if (rc)
         return rc;
     if (place->launcher)
         said = read_said(place->launcher, environment);
-    apply_typed(typed, &said);
+    apply_request(request, &said);
     if (said.local == UNKNOWN || said.count == UNKNOWN)
         return say_missing(place->launcher, &said, err);
     if (said.local >= said.count || said.count > LAUNCHER_TASKS_MAX)
@@ -318,10 +318,15 @@ int launcher_find(const struct launcher_typed *typed, char *const *environment,
     place->local = said.local;
     place->count = said.count;
     place->rank = said.rank;
-    rc = find_ranks(typed, environment, said.size, place, err);
+    rc = find_ranks(request, environment, said.size, place, err);
     if (!rc && place->ranks)
         place->rank = place->ranks[place->local];
     return rc;
+}
+
+bool launcher_is_slurm(const struct launcher_place *place)
+{
+    return is_named(place->launcher, "slurm");
 }
 
 void launcher_place_free(struct launcher_place *place)
@@ -332,7 +337,8 @@ void launcher_place_free(struct launcher_place *place)
 
 int launcher_is_first(char *const *environment, struct nuioa_error *err)
 {
-    const struct launcher_typed any = { .has_local_size = true, .local_size = LAUNCHER_TASKS_MAX };
+    const struct launcher_request any = { .has_local_size = true,
+                                          .local_size = LAUNCHER_TASKS_MAX };
     struct launcher_place place;
     int rc = launcher_find(&any, environment, &place, err);
     int first = !place.launcher || (!rc && place.local == 0);

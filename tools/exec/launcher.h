@@ -9,12 +9,12 @@
 #include "util/error.h"
 
 /* The place of the calling process among those on its node. It is said by the environment that the
- * launcher made, or by what the user typed. */
+ * launcher made, or by what the user requested. */
 
 #define LAUNCHER_TASKS_MAX 65536
 
-/* These values the user typed. They go before what the environment says. */
-struct launcher_typed {
+/* What the user requested. It goes before what the environment says. */
+struct launcher_request {
     const char *launcher; /* a name of the table, or NULL */
     const char *ranks;    /* a list such as "4-7", "block", or NULL */
     bool has_local_rank, has_local_size;
@@ -22,22 +22,25 @@ struct launcher_typed {
 };
 
 struct launcher_place {
-    const struct launcher *launcher; /* NULL: none was found or typed */
+    const struct launcher *launcher; /* NULL: none was found or requested */
     uint32_t local, count;           /* this process, from 0, of `count` on this node */
     uint32_t rank;                   /* in the job; UINT32_MAX: not known */
     uint32_t *ranks;                 /* [count], by local rank: in the job; NULL: not known */
 };
 
 /* Finds the place of the calling process. `environment` has the form of util/variable.h. Returns 0;
- * or -EINVAL if what was typed is wrong, -ENOENT if the environment does not say enough or
+ * or -EINVAL if the request is wrong, -ENOENT if the environment does not say enough or
  * contradicts itself, or -ENOMEM, all with *err, which says what was looked at and what to type.
  * The caller calls launcher_place_free in any case. */
-int launcher_find(const struct launcher_typed *typed, char *const *environment,
+int launcher_find(const struct launcher_request *request, char *const *environment,
                   struct launcher_place *place, struct nuioa_error *err);
 
 /* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are
  * others; 0 if it is another one; or -ENOENT with *err if launchers do not say which one it is. */
 int launcher_is_first(char *const *environment, struct nuioa_error *err);
+
+/* Returns true if Slurm has started the process, or the user says so. */
+bool launcher_is_slurm(const struct launcher_place *place);
 
 /* Frees what *place holds, and clears it. */
 void launcher_place_free(struct launcher_place *place);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/exec/enter.h"
+#include "tools/exec/bind_and_exec.h"
 #include "util/number.h"
 #include "util/variable.h"
 #include "util/word.h"
@@ -53,7 +53,7 @@ static void recall(struct exec_plan *e, struct nuioa_assignment *own)
 
 void exec_placed_settle(struct exec_plan *e)
 {
-    struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     const char *told = nuioa_variable(environ, "NUIOA_GPUS");
     char gpus[4096];
     bool known = own->gpus_known && nuioa_gpus_text(own, &e->node, gpus, sizeof(gpus));

@@ -12,7 +12,7 @@
 
 #include "output/text_table.h"
 #include "nics/rails.h"
-#include "tools/exec/enter.h"
+#include "tools/exec/bind_and_exec.h"
 #include "tools/exec/launcher.h"
 #include "tools/json.h"
 #include "tools/tool.h"

@@ -8,8 +8,8 @@
 #include "util/gpus.h"
 
 /* The GPUs of the calling process, as far as it can know them, and those of the others on its node.
- * The rule is gpus=local-rank, if it was typed, or if the launcher's programs take the GPU of their
- * local rank (launcher_table.h). A process alone on its node has all that it sees. */
+ * The rule is gpus=local-rank, if it was requested, or if the launcher's programs take the GPU of
+ * their local rank (launcher_table.h). A process alone on its node has all that it sees. */
 struct exec_gpus {
     enum nuioa_gpus given;
     uint32_t *seen; /* [seen_count]: all GPUs that this process can have, as indexes into the
@@ -18,7 +18,7 @@ struct exec_gpus {
     bool sees;                /* it sees all of `seen`, and no others */
     bool has;                 /* it has all of them; else other processes may see them, too */
     enum nuioa_gpu_mode rule; /* NUIOA_GPU_AUTO: none */
-    bool implied;             /* nobody has typed the rule */
+    bool implied;             /* nobody has requested the rule */
     uint32_t *order;      /* [order_count]: what it sees, in the order of its program's numbers */
     uint32_t order_count; /* 0 without a rule, if the order is unknown, or if `has` */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOOL_EXEC_ENTER_H
-#define NUIOA_TOOL_EXEC_ENTER_H
+#ifndef NUIOA_TOOL_BIND_AND_EXEC_H
+#define NUIOA_TOOL_BIND_AND_EXEC_H
 
-#include "tools/exec/plan.h"
+#include "tools/exec/exec_plan.h"
 
 /* A process takes its part of the plan before it becomes the program. */
 
@@ -14,7 +14,7 @@ int exec_bind(const struct exec_plan *exec);
 void exec_unset_outer(void);
 
 /* Sets the memory policy and the environment. Faults are added to the warnings of *exec. */
-void exec_enter(struct exec_plan *exec);
+void exec_apply(struct exec_plan *exec);
 
 /* Sets the variables that depend on the NICs of the process only. */
 void exec_set_nics(const struct exec_plan *exec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/gpus.h"
+#include "tools/exec/exec_gpus.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +31,6 @@ static bool slurm_may_share(void)
     return false;
 }
 
-static bool is_slurm(const struct launcher_place *place)
-{
-    return place->launcher && !strcmp(place->launcher->name, "slurm");
-}
-
 /* Returns true if this process has the GPUs that it sees: it sees only one, or no other process of
  * the job is on the node; or somebody has given it a part of those that Slurm lists for the step.
  * Without a list others may see the same ones. With a rule all processes of another launcher see
@@ -44,7 +39,7 @@ static bool has_what_it_sees(const struct exec_gpus *gpus, const struct launcher
 {
     if (gpus->seen_count <= 1 || place->count <= 1)
         return true;
-    if (gpus->rule != NUIOA_GPU_AUTO && !is_slurm(place))
+    if (gpus->rule != NUIOA_GPU_AUTO && !launcher_is_slurm(place))
         return false;
     return gpus->seen_count < nuioa_gpus_of_step(environ) && !slurm_may_share();
 }
@@ -57,7 +52,7 @@ static bool sees_the_step(const struct exec_gpus *gpus)
     return gpus->sees && count && gpus->seen_count >= count;
 }
 
-/* Sets the rule: what was typed, or else what the launcher says. */
+/* Sets the rule: what was requested, or else what the launcher says. */
 static void find_rule(struct exec_gpus *gpus, const struct nuioa_options *options,
                       const struct launcher_place *place)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/enter.h"
+#include "tools/exec/bind_and_exec.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum { NOT_STARTED = 126, NOT_FOUND = 127 }; /* exit status, as that of env(1) *
 
 int exec_bind(const struct exec_plan *e)
 {
-    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     char list[128];
     if (e->stays || !own->moved)
         return 0;
@@ -31,10 +31,10 @@ int exec_bind(const struct exec_plan *e)
     if (!rc && !hwloc_bitmap_isequal(got, own->cpus))
         rc = -1;
     if (rc) {
-        nuioa_bind_cpus(0, e->cpus.own);
+        nuioa_bind_cpus(0, e->input->cpus.own);
         hwloc_bitmap_list_snprintf(list, sizeof(list), own->cpus);
-        rc = tool_fail("local rank %u may not run on all of CPUs %s: its CPUs stay", e->place.local,
-                       list);
+        rc = tool_fail("local rank %u may not run on all of CPUs %s: its CPUs stay",
+                       e->input->place.local, list);
     }
     hwloc_bitmap_free(got);
     return rc;
@@ -61,22 +61,23 @@ static void set_rank_id(const struct exec_plan *e)
 {
     char id[NUIOA_RANK_ID_SIZE];
     nuioa_rank_id(environ, id);
-    if (e->options.export_set & NUIOA_EXPORT_ENV)
+    if (e->input->options.export_set & NUIOA_EXPORT_ENV)
         setenv("NUIOA_EXEC", id, 1);
 }
 
 /* Sets those variables of other programs that choose NICs, where they may. */
 static void set_foreign(const struct exec_plan *e, char *block)
 {
-    if (exec_plan_filters(e) && nuioa_environment_foreign(&e->plan, &e->node, &e->options,
-                                                          e->place.local, block, BLOCK_SIZE) >= 0)
+    if (exec_plan_filters(e) &&
+        nuioa_environment_foreign(&e->plan, &e->node, &e->input->options, e->input->place.local,
+                                  block, BLOCK_SIZE) >= 0)
         set_block(block, false);
 }
 
 static void set_variables(struct exec_plan *e, char *block)
 {
-    const struct nuioa_options *o = &e->options;
-    uint32_t local = e->place.local;
+    const struct nuioa_options *o = &e->input->options;
+    uint32_t local = e->input->place.local;
     bool placed = nuioa_threads_are_placed(environ);
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
@@ -87,28 +88,28 @@ static void set_variables(struct exec_plan *e, char *block)
         set_block(block, false);
 }
 
-void exec_enter(struct exec_plan *e)
+void exec_apply(struct exec_plan *e)
 {
     struct nuioa_mempolicy memory;
     char *block = malloc(BLOCK_SIZE);
     if (block)
         set_variables(e, block);
     free(block);
-    int rc = nuioa_mempolicy_of(&e->plan.assignments[e->place.local], &memory);
+    int rc = nuioa_mempolicy_of(&e->plan.assignments[e->input->place.local], &memory);
     if (!rc)
         rc = nuioa_bind_memory(&memory);
     if (rc)
-        nuioa_warn(&e->warnings, "the memory of local rank %u stays as it was: %s", e->place.local,
-                   strerror(-rc));
+        nuioa_warn(&e->warnings, "the memory of local rank %u stays as it was: %s",
+                   e->input->place.local, strerror(-rc));
 }
 
 void exec_set_nics(const struct exec_plan *e)
 {
-    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     char *block = malloc(BLOCK_SIZE);
     if (!block)
         return;
-    if (nuioa_environment_nics(own, &e->node, &e->options, block, BLOCK_SIZE) >= 0)
+    if (nuioa_environment_nics(own, &e->node, &e->input->options, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_rank_id(e);
     set_foreign(e, block);

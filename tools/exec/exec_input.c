@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/exec_input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "option/option_environment.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "topology/nic_role.h"
+#include "topology/nic_subnet.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* Returns true if the plugin has placed this process: it said so for this job and step, and the
+ * process is still where it said. */
+static bool is_placed(const struct exec_input *in)
+{
+    const char *told = nuioa_variable(environ, NUIOA_VARIABLE_STEP);
+    const char *cpus = nuioa_variable(environ, "NUIOA_CPUS");
+    const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
+    const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
+    char here[64], *own = NULL;
+    if (!told || !cpus || !id || !step || !launcher_is_slurm(&in->place))
+        return false;
+    snprintf(here, sizeof(here), "%.31s.%.31s", id, step);
+    bool placed = !strcmp(told, here) && hwloc_bitmap_list_asprintf(&own, in->cpus.own) >= 0 &&
+                  !strcmp(own, cpus);
+    free(own);
+    return placed;
+}
+
+/* As for srun, the number counts only if somebody requested it. */
+static void read_cpus_per_task(struct exec_input *in)
+{
+    const char *text = nuioa_variable(environ, "SLURM_CPUS_PER_TASK");
+    uint32_t cpus;
+    if (!in->cpus_per_task && text && launcher_is_slurm(&in->place) &&
+        !nuioa_parse_u32(text, UINT16_MAX, &cpus))
+        in->cpus_per_task = cpus;
+}
+
+int exec_input_read_process(struct exec_input *in, const struct launcher_request *request,
+                            struct nuioa_error *err)
+{
+    int rc = launcher_find(request, environ, &in->place, err);
+    if (!rc && !*in->options.topology)
+        rc = exec_cpus_read(&in->cpus, err);
+    if (rc)
+        return rc;
+    in->placed = is_placed(in);
+    read_cpus_per_task(in);
+    return 0;
+}
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+/* Reads the cache. The default one may be missing or not be for this process: then nothing is
+ * said. */
+static int read_cache(struct exec_input *in, const char *distances, struct nuioa_error *err)
+{
+    char path[NUIOA_CACHE_PATH_SIZE];
+    if (*in->options.cache)
+        return nuioa_cache_read(in->options.cache, distances, &in->node, err);
+    nuioa_cache_path(path);
+    return nuioa_cache_read(path, distances, &in->node, err);
+}
+
+/* Forgets the state of the ports: a port that goes down while processes start must not give them
+ * different plans. */
+static void forget_ports(struct nuioa_node *node)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        node->nics[i].state = NUIOA_NIC_UNKNOWN;
+        node->nics[i].rate_mbps = 0;
+    }
+}
+
+/* hwloc runs in a child process with a deadline, because it can hang on broken firmware. */
+static int load_node(struct exec_input *in)
+{
+    const struct nuioa_options *o = &in->options;
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL,
+                                         *o->distances ? o->distances : NULL };
+    struct nuioa_error err = { "" };
+    if (source.topology) {
+        if (nuioa_node_load(&in->node, &source, &err))
+            return tool_fail("%s", err.text);
+        nuioa_nic_roles_set(&in->node, o->nic_role);
+        return 0;
+    }
+    int rc = read_cache(in, source.distances, &err);
+    if (rc && *o->cache)
+        nuioa_warn(&in->warnings, "cache not used: %s", err.text);
+    if (rc && nuioa_cache_discover(&source, o->deadline_ms, &in->node, &err))
+        return tool_fail("%s", err.text);
+    forget_ports(&in->node);
+    nuioa_nic_roles_set(&in->node, o->nic_role);
+    return 0;
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+/* Returns true if the memory policy of this process is for only some of the NUMA nodes where it may
+ * run: on CPUs of another one all its memory would be remote. */
+static bool is_placed_by_memory(const struct exec_input *in)
+{
+    hwloc_const_bitmap_t policy = in->cpus.policy_numas;
+    hwloc_bitmap_t numas = policy && !hwloc_bitmap_iszero(policy) ? hwloc_bitmap_alloc() : NULL;
+    if (!numas)
+        return false;
+    nuioa_node_numas_of(&in->node, in->cpus.all, numas);
+    bool placed = !hwloc_bitmap_isincluded(numas, policy);
+    hwloc_bitmap_free(numas);
+    return placed;
+}
+
+/* Returns why this process keeps its CPUs, or NUIOA_REASON_NONE if they may be chosen. */
+static enum nuioa_reason must_stay(const struct exec_input *in)
+{
+    if (in->placed)
+        return NUIOA_REASON_EXEC_PLACED;
+    if (in->options.force)
+        return NUIOA_REASON_NONE;
+    if (!hwloc_bitmap_isequal(in->cpus.own, in->cpus.all))
+        return NUIOA_REASON_EXEC_BOUND;
+    if (is_placed_by_memory(in))
+        return NUIOA_REASON_EXEC_MEMORY;
+    if (in->place.launcher && in->place.launcher->divides)
+        return NUIOA_REASON_EXEC_DIVIDED;
+    return in->cpus.has_quota ? NUIOA_REASON_EXEC_QUOTA : NUIOA_REASON_NONE;
+}
+
+/* Leaves the CPUs that this process may get: those that hwloc knows. */
+static int set_allowed_cpus(struct exec_input *in)
+{
+    struct nuioa_node *node = &in->node;
+    hwloc_bitmap_t known = hwloc_bitmap_alloc();
+    if (!known)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < node->pu_count; i++)
+        hwloc_bitmap_set(known, node->pus[i].os_index);
+    int rc = hwloc_bitmap_and(node->allowed_cpus, in->stay ? in->cpus.own : in->cpus.all, known);
+    hwloc_bitmap_free(known);
+    return rc < 0 ? -ENOMEM : 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Without the ranks of the others, hints cannot be used, and no leader can be named; nor without
+ * their CPUs. */
+static void settle_options(struct exec_input *in)
+{
+    if (in->stay || !in->place.ranks)
+        in->options.leader = NUIOA_LEADER_OFF;
+    if (in->place.ranks)
+        return;
+    if (*in->options.hints)
+        nuioa_warn(&in->warnings,
+                   "hints: not used: which ranks of the job are on this node is not known (--ranks "
+                   "block: consecutive ones; --ranks LIST)");
+    *in->options.hints = '\0';
+}
+
+int exec_input_read_node(struct exec_input *in)
+{
+    int rc = load_node(in);
+    if (rc)
+        return rc;
+    exec_gpus_find(&in->gpus, &in->node, &in->options, &in->place);
+    if (in->options.export_set & NUIOA_EXPORT_FOREIGN)
+        nuioa_nic_subnets_read(&in->node);
+    if (!in->node.emulated) {
+        in->stay = must_stay(in);
+        if (set_allowed_cpus(in) < 0)
+            return tool_fail("out of memory");
+    }
+    settle_options(in);
+    return 0;
+}
+
+void exec_input_free(struct exec_input *in)
+{
+    nuioa_node_free(&in->node);
+    exec_gpus_free(&in->gpus);
+    launcher_place_free(&in->place);
+    exec_cpus_free(&in->cpus);
+}

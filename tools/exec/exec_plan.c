@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/exec_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nics/rail_assign.h"
+#include "output/user_variables.h"
+#include "plan/plan_make.h"
+#include "tools/tool.h"
+#include "topology/node_load.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+/* Returns true if the Slurm job has only some CPUs of the node, and no cpuset says which. Slurm may
+ * count cores as CPUs. */
+static bool is_part_of_node(const struct exec_input *in)
+{
+    const char *text = nuioa_variable(environ, "SLURM_CPUS_ON_NODE");
+    uint32_t cpus;
+    if (!text || nuioa_parse_u32(text, UINT32_MAX, &cpus) ||
+        hwloc_bitmap_weight(in->cpus.all) < (int)in->node.pu_count)
+        return false;
+    return cpus < in->node.pu_count && cpus != in->node.core_count;
+}
+
+static int list_ranks(struct exec_plan *e)
+{
+    const struct launcher_place *place = &e->input->place;
+    e->ranks = (struct plan_input){
+        .command = "exec",
+        .task_count = place->count,
+        .cpus_per_task = e->input->cpus_per_task,
+        .ranks = malloc(place->count * sizeof(*e->ranks.ranks)),
+        .binding = "none",
+        .allowed = hwloc_bitmap_dup(e->input->node.allowed_cpus),
+    };
+    if (!e->ranks.ranks || !e->ranks.allowed)
+        return tool_fail("out of memory");
+    for (uint32_t i = 0; i < place->count; i++)
+        e->ranks.ranks[i] = place->ranks ? place->ranks[i] : i;
+    return 0;
+}
+
+/* Outside of Slurm all GPUs of the node may be used if no variable names some. Another machine is
+ * not meant by variables if it has none. */
+static bool sees_gpu(const struct exec_input *in)
+{
+    if (in->node.emulated && !in->node.gpu_count)
+        return false;
+    return in->gpus.given > NUIOA_GPUS_NONE ||
+           (in->gpus.given == NUIOA_GPUS_UNKNOWN && !launcher_is_slurm(&in->place) &&
+            in->node.gpu_count);
+}
+
+/* Returns why no process moves towards GPUs that nobody but the launcher has told of, or
+ * NUIOA_REASON_NONE. */
+static enum nuioa_reason must_not_follow(const struct exec_input *in)
+{
+    bool implied = in->gpus.implied && exec_gpus_by_rule(&in->gpus) && !in->options.force;
+    return implied ? NUIOA_REASON_EXEC_GPUS : NUIOA_REASON_NONE;
+}
+
+static int fill_request(struct exec_plan *e)
+{
+    const struct exec_input *in = e->input;
+    struct nuioa_request *request = &e->request;
+    int rc = list_ranks(e);
+    if (!rc)
+        rc = plan_input_request(&e->ranks, &in->node, &in->options, request, &e->warnings);
+    if (rc)
+        return rc;
+    /* Where ranks may move in spite of GPUs, all processes must make the same plan. */
+    exec_gpus_fill(&in->gpus, &in->node, &in->place, in->options.force && !in->stay,
+                   e->ranks.tasks);
+    request->allowed_numas = in->node.emulated ? NULL : in->cpus.numas;
+    request->threads = nuioa_omp_threads(environ);
+    request->threads_by_user = nuioa_threads_are_placed(environ);
+    request->memory_by_user = in->cpus.has_memory_policy;
+    request->unconfined = !in->options.force && !in->node.emulated && is_part_of_node(in);
+    request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
+    request->sees_gpu = sees_gpu(in);
+    request->bound_by_user = in->stay;
+    request->stay = in->stay ? in->stay : must_not_follow(in);
+    return 0;
+}
+
+/* --- the NICs --------------------------------------------------------------------------------- */
+
+/* Reads the state of the ports. The node is the input's, but for its NICs. */
+static int read_ports(struct exec_plan *e)
+{
+    const struct nuioa_node *node = &e->input->node;
+    size_t size = node->nic_count * sizeof(*node->nics);
+    free(e->node.nics);
+    e->node = *node;
+    e->node.nics = malloc(size + 1);
+    if (!e->node.nics)
+        return tool_fail("out of memory");
+    memcpy(e->node.nics, node->nics, size);
+    nuioa_node_refresh(&e->node);
+    return 0;
+}
+
+static bool is_rail(const struct nuioa_rails *rails, uint32_t nic)
+{
+    for (unsigned r = 0; r < rails->count; r++)
+        if (rails->nic[r] == nic)
+            return true;
+    return false;
+}
+
+/* Moves the NICs of `from` to `to`. */
+static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+{
+    free(to->nics);
+    to->nics = from->nics;
+    to->nic_count = from->nic_count;
+    to->nic = from->nic;
+    to->path = from->path;
+    to->level = from->level;
+    from->nics = NULL;
+    from->nic_count = 0;
+}
+
+/* Chooses NICs of `rails` for this process. All tasks are asked for as if they were here, so that
+ * they share NICs that are equally near. */
+static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
+{
+    const struct launcher_place *place = &e->input->place;
+    struct nuioa_assignment *own = &e->plan.assignments[place->local], *all = NULL;
+    struct nuioa_request now = e->request;
+    hwloc_const_bitmap_t *cpus = malloc(place->count * sizeof(*cpus));
+    for (uint32_t i = 0; cpus && i < place->count; i++)
+        cpus[i] = own->cpus;
+    now.node = &e->node;
+    if (cpus)
+        all = nuioa_rails_assign_all(rails, &now, cpus);
+    if (all)
+        take_nics(own, &all[place->local]);
+    if (all)
+        nuioa_assignments_free(all, place->count);
+    free(cpus);
+    return all ? 0 : tool_fail("out of memory");
+}
+
+/* Chooses the NICs of this process anew if one of them is down, or none that would be chosen: only
+ * now the state of the ports counts. */
+static int check_nics(struct exec_plan *e)
+{
+    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
+    struct nuioa_rails rails;
+    bool usable = true;
+    int rc = read_ports(e);
+    if (rc)
+        return rc;
+    if (nuioa_rails_init(&rails, &e->node, &e->input->options, NULL, NULL))
+        return tool_fail("out of memory");
+    for (uint32_t k = 0; k < own->nic_count; k++)
+        usable = usable && is_rail(&rails, own->nics[k]);
+    if (!usable)
+        rc = choose_nics(e, &rails);
+    nuioa_rails_free(&rails);
+    return rc;
+}
+
+/* --- what the user may type ------------------------------------------------------------------- */
+
+/* Outside of Slurm the plan does not know that others see the same GPUs; here it is likely enough
+ * for advice. */
+static void advise_on_gpus(struct exec_plan *e)
+{
+    const struct exec_gpus *gpus = &e->input->gpus;
+    const bool shared = exec_plan_lacks_gpus(e) && gpus->seen && !gpus->has;
+    if (shared && gpus->rule == NUIOA_GPU_AUTO && gpus->seen_count == e->input->place.count)
+        e->plan.advice |= 1u << NUIOA_ADVICE_GPUS;
+    if (shared && gpus->rule != NUIOA_GPU_AUTO)
+        e->plan.advice |= 1u << NUIOA_ADVICE_GPUS_ORDER;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+int exec_plan_make(struct exec_plan *e, const struct exec_input *input)
+{
+    struct nuioa_error err = { "" };
+    e->input = input;
+    e->warnings = input->warnings;
+    e->stays = input->stay;
+    int rc = fill_request(e);
+    if (rc)
+        return rc;
+    if (nuioa_plan_make(&e->request, &e->plan, &err))
+        return tool_fail("%s", err.text);
+    for (unsigned i = 0; i < e->plan.warnings.count; i++)
+        nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    advise_on_gpus(e);
+    e->plan.advice &= ~(1u << NUIOA_ADVICE_MEMORY); /* it names an option of srun with the plugin */
+    return check_nics(e);
+}
+
+int exec_plan_undo(struct exec_plan *e)
+{
+    struct nuioa_options options = e->input->options;
+    options.leader = NUIOA_LEADER_OFF; /* the others may have moved */
+    e->stays = true;
+    e->request.options = &options;
+    e->request.stay = NUIOA_REASON_EXEC_NOT_SET;
+    for (uint32_t i = 0; i < e->input->place.count; i++)
+        e->ranks.tasks[i].cpus = e->input->cpus.own;
+    int rc = nuioa_plan_undo(&e->request, &e->plan);
+    e->request.options = &e->input->options;
+    return rc ? tool_fail("out of memory") : check_nics(e);
+}
+
+bool exec_plan_lacks_gpus(const struct exec_plan *e)
+{
+    const struct exec_input *in = e->input;
+    if (!in->node.gpu_count)
+        return in->gpus.given > NUIOA_GPUS_NONE;
+    return !e->plan.assignments[in->place.local].gpus_known;
+}
+
+bool exec_plan_filters(const struct exec_plan *e)
+{
+    return !exec_plan_lacks_gpus(e) &&
+           !(e->input->gpus.implied && exec_gpus_by_rule(&e->input->gpus));
+}
+
+void exec_plan_free(struct exec_plan *e)
+{
+    nuioa_plan_free(&e->plan);
+    plan_input_free(&e->ranks);
+    free(e->node.nics);
+    e->node.nics = NULL;
+}
