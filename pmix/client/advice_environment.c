@@ -7,7 +7,7 @@
 
 #include "pmix/client/advice_environment.h"
 #include "util/number.h"
-#include "util/rank_id.h"
+#include "ranks/rank_id.h"
 
 /* This file reads the variables of a rank: see "A rank's environment" in doc/formats.md. */
 

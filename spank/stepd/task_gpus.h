@@ -6,7 +6,7 @@
 
 #include "ranks/request.h"
 #include "spank/stepd/stepd_context.h"
-#include "util/gpus.h"
+#include "topology/gpus.h"
 
 /* In slurmstepd: which GPUs each task of the step has. The kernel may know it before the tasks run,
  * else each task tells it. Nobody asks in a step without GPUs. */

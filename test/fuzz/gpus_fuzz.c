@@ -7,7 +7,7 @@
 
 #include "input.h"
 #include "topology/gpu_visible.h"
-#include "util/gpus.h"
+#include "topology/gpus.h"
 
 enum { VARIABLES_MAX = 12, GPUS = 6 };
 

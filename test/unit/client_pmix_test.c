@@ -14,7 +14,7 @@
 
 #include "leak_check.h"
 #include "pmix/client/nuioa-client.h"
-#include "util/rank_id.h"
+#include "ranks/rank_id.h"
 
 /* libnuioa-client in a process that has loaded a libpmix: libpmix_stand_in.c. */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pmix/client/nuioa-client.h"
-#include "util/rank_id.h"
+#include "ranks/rank_id.h"
 
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 

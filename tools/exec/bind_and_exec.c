@@ -12,7 +12,7 @@
 #include "output/user_variables.h"
 #include "plan/bind.h"
 #include "tools/tool.h"
-#include "util/rank_id.h"
+#include "ranks/rank_id.h"
 
 #define BLOCK_SIZE (64 << 10)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "util/gpus.h"
+#include "topology/gpus.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_UTIL_RANK_ID_H
-#define NUIOA_UTIL_RANK_ID_H
+#ifndef NUIOA_RANKS_RANK_ID_H
+#define NUIOA_RANKS_RANK_ID_H
 
 /* The characters of an ID, with the NUL. */
 #define NUIOA_RANK_ID_SIZE 17

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "util/rank_id.h"
+#include "ranks/rank_id.h"
 
 #include <inttypes.h>
 #include <stdio.h>
