@@ -216,6 +216,17 @@ ok "zsh's completion has bash's where it looks" test -e \
     "$stage/usr/share/zsh/site-functions/../../bash-completion/completions/nuioa" \
     -a -e "$stage/usr/share/zsh/site-functions/_nuioa"
 
+# What a Makefile.am forgets is missing only where nobody has a clone.
+if [ -e "$top/.git" ] && [ -n "${NUIOA_BUILD:-}" ]; then
+    ok "the files of the archive are copied" make -s -C "$NUIOA_BUILD" distdir distdir=archive
+    is "the archive has all files that git has" "$(comm -13 \
+        <(cd "$NUIOA_BUILD/archive" && find . ! -type d -printf '%P\n' | LC_ALL=C sort) \
+        <(git -C "$top" ls-files | LC_ALL=C sort))" .gitignore
+    rm -rf "$NUIOA_BUILD/archive"
+else
+    skip "the archive has all files that git has" "no clone, or NUIOA_BUILD is not set"
+fi
+
 sample=$stage/usr/share/doc/nuioa/examples/plugstack.conf.d/nuioa.conf
 if [ -e "$sample" ]; then
     like "the plugstack sample is optional, never required" \
