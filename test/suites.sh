@@ -182,15 +182,7 @@ suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_report() { run_tap report as_root "$top/test/report/report.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 
-# Whether all suites run, of which two are short then.
-# shellcheck disable=SC2154 # of test/run
-is_short() { [ "$suites" = "$all" ]; }
-
-# Short: only the kept inputs, which do the same each time.
-suite_fuzz() {
-    if is_short; then export NUIOA_FUZZ_SECONDS=0; fi
-    run_tap fuzz "$top/test/fuzz/run"
-}
+suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
 
 suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
 suite_newest() {
@@ -256,11 +248,8 @@ suite_release() {
 suite_builds() { run_tap builds as_root "$top/test/builds"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
-# Short: the programs of the archive's tests are built, and do not run, as they did in other suites.
 suite_distcheck() {
-    local tests=()
-    if is_short; then tests=(TESTS=); fi
-    if make -C "$build" distcheck "${tests[@]}" >&2; then
+    if make -C "$build" distcheck >&2; then
         echo "ok - make distcheck"
     else
         echo "not ok - make distcheck"
