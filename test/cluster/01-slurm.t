@@ -32,7 +32,7 @@ tally 5 srun -n2 "$home/rank" : -n3 "$home/rank"
 is "a heterogeneous job" "$rc" 0
 tally 3 salloc -n3 -N2 srun "$home/rank"
 is "salloc" "$rc" 0
-tally 4 sbatch -W -n4 -N2 -o "$home/batch.out" --wrap "srun $home/rank"
+tally 4 "$home/submit" -n4 -N2 -o "$home/batch.out" --wrap "srun $home/rank"
 is "sbatch" "$rc" 0
 launch 1 SLURM_TEST_EXIT=7
 is "the exit status comes through" "$rc" 7

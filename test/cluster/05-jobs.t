@@ -8,12 +8,12 @@ setup
 need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
-# batch N SCRIPT: sbatch -W; what the job printed is in $out and what it said on stderr in $err
+# batch N SCRIPT: a job, to its end; what it printed is in $out, and what it said on stderr in $err
 batch() {
     local n=$1
     printf '%s\n' "$2" >"$CLUSTER_DIR/home/job.sh"
     rm -f "$CLUSTER_DIR"/home/job.out "$CLUSTER_DIR"/home/job.err
-    tally "$n" sbatch -W -o "$home/job.out" -e "$home/job.err" "$home/job.sh"
+    tally "$n" "$home/submit" -o "$home/job.out" -e "$home/job.err" "$home/job.sh"
     out=$(cat "$CLUSTER_DIR/home/job.out" 2>/dev/null)
     err=$err$(cat "$CLUSTER_DIR/home/job.err" 2>/dev/null)
 }
@@ -125,7 +125,7 @@ like "... why there is none" "$err" '^nuioa: no report: this step runs a launche
 keeps_quiet "a batch script is not" \
     env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_COLLECTOR=1:2 SLURM_NUIOA_HINTS_LIST=0:1 \
     SLURM_NUIOA_HINTS_PATH=/p SLURM_NUIOA_OVERLAP=1 \
-    sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
+    sh -c "$home/submit -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"
 sed -i '/^LaunchParameters/d' "$CLUSTER_DIR/slurm.conf"
@@ -143,7 +143,7 @@ is "sbatch --nuioa of mpirun: one line a job says what to type" "$rc|$err" "0|$a
 SLURM_NUIOA=on batch 0 "$head
 $twice"
 is "SLURM_NUIOA=on sbatch: the same" "$rc|$err" "0|$advice"
-tally 0 sbatch -Q -W -w node1 -n1 --nuioa -o "$home/job.out" --wrap "true; time $home/mpirun"
+tally 0 "$home/submit" -w node1 -n1 --nuioa -o "$home/job.out" --wrap "true; time $home/mpirun"
 is "sbatch --wrap: the same" "$rc|$(head -n 1 "$CLUSTER_DIR/home/job.out")" "0|$advice"
 for quiet in "--nuioa=off|$twice" "|$twice" "--nuioa|true # mpirun" "--nuioa|# mpirun" \
     "--nuioa|$home/mpirun --bind-to none nuioa exec -- ./app"; do

@@ -10,14 +10,14 @@ need_plugin
 
 full=(-w node1 -n16 --exclusive)
 
-# submit N SCRIPT [SBATCH-ARG]...: sbatch -W of a job in which N ranks must start; what it printed
+# submit N SCRIPT [SBATCH-ARG]...: a job in which N ranks must start, to its end; what it printed
 # is in $out, and what it said on stderr in $err
 submit() {
     local n=$1
     printf '#!/bin/sh\n%s\n' "$2" >"$CLUSTER_DIR/home/job.sh"
     shift 2
     rm -f "$CLUSTER_DIR"/home/job.out "$CLUSTER_DIR"/home/job.err
-    tally "$n" sbatch -Q -W "${full[@]}" -o "$home/job.out" -e "$home/job.err" "$@" \
+    tally "$n" "$home/submit" "${full[@]}" -o "$home/job.out" -e "$home/job.err" "$@" \
         "$home/job.sh"
     out=$(cat "$CLUSTER_DIR/home/job.out" 2>/dev/null)
     err=$err$(cat "$CLUSTER_DIR/home/job.err" 2>/dev/null)
@@ -67,7 +67,7 @@ is "srun inside of srun" "$rc:$(all NUIOA_VERSION):$err" "0:1 1 1:"
 # A job in a job: it inherits SLURM_NUIOA, and may have a flag of its own.
 printf '#!/bin/sh\nsrun -n1 %s\n' "$home/rank" >"$CLUSTER_DIR/home/inner.sh"
 for flag in "" --nuioa --nuioa=export; do
-    submit 1 "sbatch -Q -W -w node2 -n1 -o $home/job.out $flag $home/inner.sh" --nuioa
+    submit 1 "$home/submit -w node2 -n1 -o $home/job.out $flag $home/inner.sh" --nuioa
     is "sbatch $flag inside of sbatch --nuioa" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
 done
 tally 1 salloc -Q -w node1 -n1 --nuioa salloc -Q -w node2 -n1 --nuioa srun "$home/rank"

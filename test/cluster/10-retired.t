@@ -29,7 +29,7 @@ while read -r name value; do
     printf '#!/bin/sh\n#SBATCH %s=%s\nsrun %s/rank\n' "$flag" "$value" "$home" \
         >"$CLUSTER_DIR/home/job.sh"
     rm -f "$CLUSTER_DIR"/home/job.{out,err}
-    tally 2 sbatch -Q -W -w node1 -n2 --nuioa=export -o "$home/job.out" -e "$home/job.err" \
+    tally 2 "$home/submit" -w node1 -n2 --nuioa=export -o "$home/job.out" -e "$home/job.err" \
         "$home/job.sh"
     says "#SBATCH $flag=$value" "$flag"
     is "... and the srun inside says nothing more" "$(cat "$CLUSTER_DIR/home/job.err")" ""

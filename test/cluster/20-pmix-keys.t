@@ -56,7 +56,7 @@ if in_node ctl sh -c 'command -v nuioa' >/dev/null; then
     printf '#!/bin/sh\nsrun --mpi=pmix -n 8 %s 0 1\n' "$home/keys" >"$CLUSTER_DIR/home/batch"
     chmod 0755 "$CLUSTER_DIR/home/batch"
     keys_by 8 \
-        sh -c "sbatch -W -N4 --exclusive -o $home/batch.out $home/batch >&2 && cat $home/batch.out"
+        sh -c "$home/submit -N4 --exclusive -o $home/batch.out $home/batch && cat $home/batch.out"
     as_planned "srun in sbatch"
     # Weights are looked up by the component's ranks here, so all are the same.
     trial "topology=$topology hints=0-63:1 default=on"

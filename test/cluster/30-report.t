@@ -32,7 +32,7 @@ one_report "multi-prog" 4
 tally 8 srun -N2 -n4 --exclusive --nuioa=report "$home/rank" : -N2 -n4 --exclusive "$home/rank"
 is "het job: it runs" "$rc" 0
 one_report "het job, whose first component asks for a report" 4
-tally 8 sbatch -W -N4 --exclusive -o "$home/batch.out" "$home/batch"
+tally 8 "$home/submit" -N4 --exclusive -o "$home/batch.out" "$home/batch"
 err=$(<"$CLUSTER_DIR/home/batch.out")
 one_report "srun in sbatch" 4
 tally 8 salloc -N4 --exclusive srun -n8 --nuioa=report "$home/rank"

@@ -153,7 +153,7 @@ cp "$CLUSTER_DIR/home/flows" "$CLUSTER_DIR/home/there/mine"
 printf '#!/bin/sh\ncd /\nsrun -N4 -n8 %s\n' "$home/rank" >"$CLUSTER_DIR/home/there/script"
 chmod 0755 "$CLUSTER_DIR/home/there/script"
 for name in ./mine @mine "@$home/there/mine"; do
-    user sh -c "cd $home/there; sbatch -QW -N4 -n8 --exclusive -o $home/job.out --nuioa \
+    user sh -c "cd $home/there; $home/submit -N4 -n8 --exclusive -o $home/job.out --nuioa \
         --nuioa-hints=$name ./script; cat $home/job.out"
     is "sbatch --nuioa-hints=$name" "$rc|$(of 1 NUIOA_WEIGHT)|$(grep -c nuioa: <<<"$out$err")" \
         "0|$flows|0"
@@ -163,7 +163,7 @@ for name in ./mine @mine "@$home/there/mine"; do
 done
 echo 'pair 1' >"$CLUSTER_DIR/home/there/wrong"
 said="./wrong:1: not a profile; the first line of one is 'nuioa-profile 1'"
-for command in "sbatch -QW" "salloc -Q" "srun"; do
+for command in "$home/submit" "salloc -Q" "srun"; do
     user sh -c "cd $home/there; $command -N4 -n8 --nuioa --nuioa-hints=./wrong ./script"
     is "$command: a wrong file is refused" "$((rc != 0 && rc != 124))|$(nuioa_lines)" \
         "1|nuioa: --nuioa-hints: $said"

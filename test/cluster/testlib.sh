@@ -39,7 +39,7 @@ setup() {
     fi
     cluster_find
     idle 100 || { note "not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"; give_back; }
-    install -m 0755 "$here/rank" "$CLUSTER_DIR/home/rank"
+    install -m 0755 "$here/rank" "$here/submit" "$CLUSTER_DIR/home"
     plugin off
 }
 
