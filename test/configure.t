@@ -26,7 +26,8 @@ sed -i 's/^#define SLURM_VERSION_NUMBER .*/#define SLURM_VERSION_NUMBER 0x630103
 echo 'int old_style();' >>"$slurm/include/slurm/spank.h"
 
 # configure NAME [OPTION...]: in $work/NAME, its output is $out; what does not concern Slurm is
-# found once
+# found once. Without --no-create in $create it also makes what make needs.
+create=--no-create
 configure() {
     local dir=$work/$1
     shift
@@ -35,16 +36,16 @@ configure() {
     status=0
     out=$(cd "$dir" && "$top/configure" --cache-file="$work/cache" --prefix="$work/prefix" \
         --enable-werror --disable-hardening --without-openmpi-cc --without-mpich-cc CFLAGS=-O0 \
-        "$@" 2>&1) || status=$?
+        ${create:+"$create"} "$@" 2>&1) || status=$?
 }
-plugindir() { sed -n 's/^plugindir = //p' "$work/$1/spank/Makefile"; }
+plugindir() { sed -n "s/^plugindir='\(.*\)'/\1/p" "$work/$1/config.log"; }
 
 # plugins DIR: Slurm's are there
 plugins() { rm -rf "$slurm"/lib*; mkdir -p "$slurm/$1"; touch "$slurm/$1/libslurmfull.so"; }
 
 export PKG_CONFIG_PATH=$slurm/lib/pkgconfig:${PKG_CONFIG_PATH:-}
 plugins lib64/slurm
-configure lib64 --with-slurm="$slurm"
+create="" configure lib64 --with-slurm="$slurm"
 is "a prefix of Slurm's own" "$status" 0
 is "the plugin goes where that Slurm has its own" "$(plugindir lib64)" "$slurm/lib64/slurm"
 like "the summary: which Slurm, where the plugin goes" "$out" \
@@ -186,7 +187,7 @@ behind() { # NAME [VARIABLE=VALUE]...
     PATH=$work/bin:$PATH configure "$1" --without-slurm --without-pmix --without-munge \
         --with-mpich-cc=mpicc.mpich "${@:2}"
 }
-MPICH_CC='gcc -DBEHIND' behind behind
+create="" MPICH_CC='gcc -DBEHIND' behind behind
 is "MPICH_CC is for MPICH's mpicc" "$status" 0
 is "and make calls the wrapper, not what is behind it" \
     "$(MPICH_CC='gcc -DBEHIND' make -s -C "$work/behind/mpi" -f Makefile -f - print <<<'print:
