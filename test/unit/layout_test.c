@@ -12,6 +12,7 @@
 #include "layout/layout.h"
 #include "layout/order.h"
 #include "mapping/random.h"
+#include "rounds.h"
 
 static struct nuioa_error err;
 
@@ -318,8 +319,8 @@ static void test_optimum(void **state)
 {
     (void)state;
     struct nuioa_random r = { 4711 };
-    uint32_t optimal = 0;
-    for (int job = 0; job < 200; job++) {
+    uint32_t optimal = 0, jobs = (uint32_t)rounds(200);
+    for (uint32_t job = 0; job < jobs; job++) {
         static struct search s;
         struct nuioa_network network;
         struct nuioa_layout_traffic t;
@@ -345,7 +346,7 @@ static void test_optimum(void **state)
         nuioa_layout_traffic_free(&t);
         nuioa_network_free(&network);
     }
-    assert_int_equal(optimal, 200);
+    assert_int_equal(optimal, jobs);
 }
 
 /* Pairs (i, i + n/2): block keeps none on a node, a layout all. In `coll` lines they do not

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* How often a test draws something at random. valgrind looks for other things than rare cases, and
- * takes 30 times as long. */
+/* How often a test draws something at random. valgrind and the sanitizers look for other things than
+ * rare cases; valgrind takes 30 times as long, a sanitizer up to 10 times. */
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -13,9 +13,15 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
+#ifdef __SANITIZE_ADDRESS__
+#define ROUNDS_SHARE 4
+#else
+#define ROUNDS_SHARE 1
+#endif
+
 static inline uint64_t rounds(uint64_t wanted)
 {
-    return RUNNING_ON_VALGRIND ? wanted / 8 : wanted;
+    return wanted / (RUNNING_ON_VALGRIND ? 8 : ROUNDS_SHARE);
 }
 
 #endif
