@@ -11,12 +11,12 @@ is "the NIC is on NUMA node 0" "$(nic_numa)" "eth0:0 "
 is "Slurm sees 8 sockets of 2 cores" "$(sinfo -h -o '%X %Y %Z')" "8 2 1"
 the_plugin_does
 
-megabytes=64
+megabytes=8
 launch -n16 --nuioa --nuioa-hints="$(descending 16)"
 is "descending weights: NUMA node 0, then 1 2, then 3 4, then 6 7, then 5" \
     "$(rings "0" "1 2" "3 4" "6 7" "5"), $(distinct cpus) CPUs" \
     "$(repeat 2 0 4 1 4 2 4 3 2 4), 16 CPUs"
-is "every page of 64 MB is on the rank's NUMA node, without a policy" \
+is "every page of 8 MB is on the rank's NUMA node, without a policy" \
     "$(at_home) $(distinct NUIOA_LEADER) $(values NUIOA_NIC)" "16 1 $(repeat 16 eth0)"
 is "every rank is told its level" "$(values NUIOA_LEVEL)" "$(repeat 2 0 4 1 4 2 4 3 2 4)"
 
