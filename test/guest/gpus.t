@@ -24,13 +24,14 @@ if [ ! -e /nuioa/settings ]; then
     (set -e; build_disturb "$payload"; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
-        --plugstack "deadline_ms=10000" "$@" -- "$0"
+        --plugstack "deadline_ms=10000" "$@" -- "$0" "${NUIOA_GUEST_PART:-}"
     exit
 fi
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 # shellcheck source=gpus.sh
 . /nuioa/gpus.sh
+part=$1
 nuioa=--nuioa
 [ "$plugin" = yes ] || nuioa=""
 
@@ -132,13 +133,13 @@ count_known() {
 # its own NICs, but nobody moves, and PMIx is not told.
 is_late() { [ "$contain,$constrain" = yes,no ]; }
 
-# each_way NAME: each way in which Slurm gives GPUs to ranks.
+# each_way NAME: each way in which Slurm gives GPUs to ranks, some of them only at night.
 ways=("-n4 -c1 --gpus-per-task=1"
-    "-n4 -c1 --gpus=4 --gpu-bind=map_gpu:3,2,1,0"
     "-n4 -c1 --gpus=4 --gpu-bind=map_gpu:2,0,3,1"
     "-n2 -c1 --gpus=4 --gpu-bind=mask_gpu:0x9,0x6"
+    "-n4 -c2 --gpus=4 --gpu-bind=closest")
+[ -z "$part" ] || ways+=("-n4 -c1 --gpus=4 --gpu-bind=map_gpu:3,2,1,0"
     "-n4 -c1 --gpus=4 --gpu-bind=single:2"
-    "-n4 -c2 --gpus=4 --gpu-bind=closest"
     "-n2 -c1 --gpus=4 --gpu-bind=per_task:2"
     "-n2 -c1 --gpus=4 --gpu-bind=none")
 each_way() {

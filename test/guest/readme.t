@@ -19,9 +19,9 @@ fi
 . /nuioa/lib.sh
 
 cd /tmp || exit
-printf '#!/bin/sh\nexec whereami --env 16\n' >app
+printf '#!/bin/sh\nexec whereami --env 4\n' >app
 chmod +x app
-megabytes=16
+megabytes=4
 
 # try LINE [SALLOC-OPTION]...: runs it as a user does; sets what launch does. Without the plugin its
 # flags are left out, so that a check judges Slurm's own placement.
@@ -63,10 +63,10 @@ is "outside, both on one NUMA node: they stay, and the report says why and what 
 $(says "salloc --exclusive")" "0; 0 0; 1 1"
 try "${recipes[4]}" --exclusive
 is "in a job: ${recipes[4]}: a core beside the NIC, and first touch is there" \
-    "$status; $(values cpus); $(values policy); $(values pages)" "0; 10; default; 5:4096"
+    "$status; $(values cpus); $(values policy); $(values pages)" "0; 10; default; 5:1024"
 try "${recipes[5]}" --exclusive
 is "in a job: ${recipes[5]}: its memory is beside the NIC" \
-    "$status; $(values cpus); $(values policy); $(values pages)" "0; 0-15; preferred:5; 5:4096"
+    "$status; $(values cpus); $(values policy); $(values pages)" "0; 0-15; preferred:5; 5:1024"
 
 try "srun -n16 --nuioa=report --nuioa-hints=$(descending 16) ./app" --exclusive
 is "in a job, with hints: the report is that of the page" \

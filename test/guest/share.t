@@ -4,9 +4,10 @@
 # Steps that are wider than their ranks, on the 8-node Opteron with its NIC on NUMA node 5, under
 # cgroup v2: what srun gives inside a job whenever nobody types -c. Slurm binds nobody then.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup --timeout 900 \
-    --plugstack deadline_ms=60000 "$@" -- "$0"
+    --plugstack deadline_ms=60000 "$@" -- "$0" "${NUIOA_GUEST_PART:-}"
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
+part=$1
 
 # The local ranks that have NUMA node 5.
 beside_nic() {
@@ -19,7 +20,7 @@ launch --jobid="$job" -n2
 is "Slurm alone: both ranks have all CPUs" "$(values cpus)" "0-15 0-15"
 the_plugin_does
 
-megabytes=16
+megabytes=4
 for tasks in 2 3 5; do
     launch --jobid="$job" -n$tasks --nuioa=report
     is "-n$tasks: no core has two ranks, none is left, nobody has less than a fair share" \
@@ -53,18 +54,18 @@ is "-n1 with one thread: it has no policy, and the report says what to type" \
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report --cpu-bind=cores
 is "... then its core is beside the NIC, and so is what it touches first" \
     "$(values numa); $(values pages); $(values policy); $(says "one thread a rank")" \
-    "5; 5:4096; default; 0"
+    "5; 5:1024; default; 0"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
 is "-n1 --nuioa-mem=local with one thread: its memory is preferred beside the NIC" \
-    "$(values cpus); $(values pages); $(values policy)" "0-15; 5:4096; preferred:5"
+    "$(values cpus); $(values pages); $(values policy)" "0-15; 5:1024; preferred:5"
 launch --jobid="$job" -n1 --nuioa --nuioa-mem=nic
 is "-n1 --nuioa-mem=nic: the same" "$(values cpus); $(values pages); $(values policy)" \
-    "0-15; 5:4096; preferred:5"
+    "0-15; 5:1024; preferred:5"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n2 --nuioa --nuioa-mem=local
 is "-n2 --nuioa-mem=local, one thread each: on the NUMA node of its CPUs nearest the NIC" \
-    "$(values pages); $(values policy)" "5:4096 1:4096; preferred:5 preferred:1"
+    "$(values pages); $(values policy)" "5:1024 1:1024; preferred:5 preferred:1"
 launch --jobid="$job" -n2 --nuioa --nuioa-mem=nic
-is "-n2 --nuioa-mem=nic: all memory is beside the NIC" "$(values pages)" "5:4096 5:4096"
+is "-n2 --nuioa-mem=nic: all memory is beside the NIC" "$(values pages)" "5:1024 5:1024"
 OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
 is "-n1 --nuioa-mem=local, 16 threads: no policy" "$(values policy); $(nics)" "default; eth0"
 SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* How often a test draws something at random. valgrind and the sanitizers look for other things than
- * rare cases; valgrind takes 30 times as long, a sanitizer up to 10 times. */
+/* How often a test draws something at random. valgrind and the sanitizers look for other things
+ * than rare cases; valgrind takes 30 times as long, a sanitizer up to 10 times. */
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
