@@ -21,7 +21,7 @@ is "Slurm alone: both ranks have all CPUs" "$(values cpus)" "0-15 0-15"
 the_plugin_does
 
 megabytes=4
-for tasks in 2 3 5; do
+for tasks in 2 5 ${part:+3}; do
     launch --jobid="$job" -n$tasks --nuioa=report
     is "-n$tasks: no core has two ranks, none is left, nobody has less than a fair share" \
         "$(division)" "least $((16 / tasks)), all 16, twice 0"
@@ -104,7 +104,7 @@ is "--cpu-bind=none: untouched" \
 launch --jobid="$job" -n1 --cpu-bind=none --nuioa
 is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy); $(nics)" \
     "0-15; default; eth0"
-for list in map_mem:0,1 mask_mem:0x1,0x2 rank; do
+for list in map_mem:0,1 rank ${part:+mask_mem:0x1,0x2}; do
     launch --jobid="$job" -n2 --exclusive --mem-bind=$list --nuioa=report
     is "--mem-bind=$list: the ranks stay beside their memory, and the report says why" \
         "$(values numa); $(near_own); $(says "an explicit --mem-bind gives each rank")" "0 1; 2; 1"
@@ -151,32 +151,34 @@ for outer in "" -c16 --cpu-bind=none; do
         "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
         "least 8, all 16, twice 0; 0; 1"
 done
-inner -n2 '[ "$SLURM_PROCID" = 1 ] || srun --overlap -n2 --nuioa=report'
-is "... but the other ranks of a step of two do not wait: --overlap counts" \
-    "$(values cpus); $(says "srun without --overlap")" "0-15 0-15; 1"
-inner "-c16" "srun --overlap -n2 --cpu-bind=none --nuioa=report"
-is "... and one that is typed is one" \
-    "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
-inner "" "SLURM_CPU_BIND=none srun --overlap -n2 --nuioa=report"
-is "... and one that the user has set" \
-    "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
 inner "-c4" "srun --overlap -n2 --nuioa=report"
 is "a mask of some CPUs stays, and the report says what to type" \
     "$(values cpus); $(says "unset SLURM_CPU_BIND before srun")" "0-3 0-3; 1"
 inner "-c4" "unset SLURM_CPU_BIND; srun --overlap -n2 --nuioa=report"
 is "... which helps" "$(division); $(says SLURM_CPU_BIND)" "least 8, all 16, twice 0; 0"
-inner "--mem-bind=mask_mem:0xff" "srun --overlap -n2 --nuioa=report"
-is "--mem-bind of the outer step: a mask of all NUMA nodes is no choice" \
-    "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
-    "least 8, all 16, twice 0; 0; 1"
-inner "--mem-bind=map_mem:0" "srun --overlap -n2 --nuioa=report"
-is "... one of them stays, and the report says what to type" \
-    "$(values cpus); $(says "unset SLURM_MEM_BIND before srun")" "0-15 0-15; 1"
-inner "--mem-bind=map_mem:0" "unset SLURM_MEM_BIND; srun --overlap -n2 --nuioa=report"
-is "... which helps" "$(division); $(says SLURM_MEM_BIND)" "least 8, all 16, twice 0; 0"
-inner "--mem-bind=map_mem:0" "srun --overlap -n2 --mem-bind=map_mem:1,2 --nuioa=report"
-is "... one that is typed is this step's own" \
-    "$(values cpus); $(says "an explicit --mem-bind gives")" "0-15 0-15; 1"
+if [ -n "$part" ]; then
+    inner -n2 '[ "$SLURM_PROCID" = 1 ] || srun --overlap -n2 --nuioa=report'
+    is "the other ranks of a step of two do not wait: --overlap counts" \
+        "$(values cpus); $(says "srun without --overlap")" "0-15 0-15; 1"
+    inner "-c16" "srun --overlap -n2 --cpu-bind=none --nuioa=report"
+    is "a mask that is typed for the inner step is a choice" \
+        "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
+    inner "" "SLURM_CPU_BIND=none srun --overlap -n2 --nuioa=report"
+    is "... and so is one that the user has set" \
+        "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
+    inner "--mem-bind=mask_mem:0xff" "srun --overlap -n2 --nuioa=report"
+    is "--mem-bind of the outer step: a mask of all NUMA nodes is no choice" \
+        "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
+        "least 8, all 16, twice 0; 0; 1"
+    inner "--mem-bind=map_mem:0" "srun --overlap -n2 --nuioa=report"
+    is "... one of them stays, and the report says what to type" \
+        "$(values cpus); $(says "unset SLURM_MEM_BIND before srun")" "0-15 0-15; 1"
+    inner "--mem-bind=map_mem:0" "unset SLURM_MEM_BIND; srun --overlap -n2 --nuioa=report"
+    is "... which helps" "$(division); $(says SLURM_MEM_BIND)" "least 8, all 16, twice 0; 0"
+    inner "--mem-bind=map_mem:0" "srun --overlap -n2 --mem-bind=map_mem:1,2 --nuioa=report"
+    is "... one that is typed is this step's own" \
+        "$(values cpus); $(says "an explicit --mem-bind gives")" "0-15 0-15; 1"
+fi
 inner "" "srun --overlap -n1 env; :"
 is "ranks are not told what srun tells the nodes" "$(grep -c SLURM_NUIOA_ <<<"$ranks")" 0
 release "$job"
@@ -197,7 +199,7 @@ is "four exclusive steps at once: each core has one rank" "$(division); $(near_o
 # What a site says for everybody divides nothing, unless it says so.
 echo "optional /usr/lib/slurm/nuioa.so default=on" >/etc/slurm/plugstack.conf
 job=$(hold 16)
-for tasks in 1 2 3 5; do
+for tasks in 1 2 ${part:+3 5}; do
     launch --jobid="$job" -n$tasks
     is "default=on alone, -n$tasks: untouched" \
         "$(values cpus); $(values policy); $(nics)" \
