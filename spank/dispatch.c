@@ -20,7 +20,8 @@ SPANK_PLUGIN(nuioa, 1)
  * was no memory for it: the hooks then do nothing. */
 static struct flags flags;
 static struct srun_context *srun;
-static struct stepd_context *stepd;
+static struct step_run *stepd;
+static struct step_facts *facts; /* where `stepd` is not NULL */
 
 static int on_flag(int index, const char *value, int remote)
 {
@@ -61,11 +62,12 @@ static void begin_srun(int argc, char **argv)
 static void begin_stepd(spank_t spank, int argc, char **argv)
 {
     int64_t start = nuioa_clock_us();
-    stepd = calloc(1, sizeof(*stepd));
+    facts = calloc(1, sizeof(*facts));
+    stepd = facts ? calloc(1, sizeof(*stepd)) : NULL;
     if (!stepd)
         return;
     stepd->flags = &flags;
-    stepd_init_post_opt(stepd, spank, argc, argv);
+    stepd_init_post_opt(stepd, facts, spank, argc, argv);
     stepd->times.init_us = (uint32_t)(nuioa_clock_us() - start);
 }
 
@@ -137,12 +139,14 @@ int slurm_spank_exit(spank_t spank, int argc, char **argv)
 {
     (void)spank, (void)argc, (void)argv;
     if (stepd)
-        stepd_exit(stepd);
+        stepd_exit(stepd, facts);
     if (srun)
         srun_exit(srun);
     free(stepd);
+    free(facts);
     free(srun);
     stepd = NULL;
+    facts = NULL;
     srun = NULL;
     flags_free(&flags);
     return ESPANK_SUCCESS;

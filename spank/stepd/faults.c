@@ -8,7 +8,7 @@
 /* So many nodes tell the user: most faults of many nodes are the same on all. */
 #define NODES_MAX 8
 
-void faults_line(const struct stepd_context *c, char *line, size_t size)
+void faults_line(const struct step_run *c, char *line, size_t size)
 {
     char host[64];
     const struct nuioa_warnings *faults = &c->faults;
@@ -22,16 +22,16 @@ void faults_line(const struct stepd_context *c, char *line, size_t size)
         snprintf(line, size, "%s: %s", host, faults->text[0]);
 }
 
-void faults_print(struct stepd_context *c)
+void faults_print(struct step_run *c)
 {
     char line[512];
     faults_line(c, line, sizeof(line));
-    if (*line && c->step.node_id < NODES_MAX)
+    if (*line && c->facts->step.node_id < NODES_MAX)
         log_line("%s", line);
     faults_log(c);
 }
 
-void faults_log(struct stepd_context *c)
+void faults_log(struct step_run *c)
 {
     for (unsigned i = 0; i < c->faults.count; i++)
         slurm_info("nuioa: %s", c->faults.text[i]);

@@ -26,7 +26,7 @@ struct flows {
 };
 
 struct job {
-    const struct stepd_context *context;
+    const struct step_run *context;
     const char *path;
 };
 
@@ -34,23 +34,23 @@ struct job {
 static void read_flows(int fd, void *arg)
 {
     const struct job *job = arg;
-    const struct step *step = &job->context->step;
+    const struct step *step = &job->context->facts->step;
     struct rlimit cpu = { 1, 1 };
     size_t length;
     if (setrlimit(RLIMIT_CPU, &cpu) < 0)
         return;
-    void *answer = flows_answer_make(job->path, job->context->options.policy, step->ranks,
+    void *answer = flows_answer_make(job->path, job->context->facts->options.policy, step->ranks,
                                      step->task_count, &length);
     if (answer)
         nuioa_subprocess_write(fd, answer, length);
     free(answer);
 }
 
-void flows_begin(struct stepd_context *c, spank_t spank)
+void flows_begin(struct step_run *c, spank_t spank)
 {
     struct nuioa_user user;
     const char *path = nuioa_variable(step_environment(spank), NUIOA_VARIABLE_HINTS_PATH);
-    if (!c->active || !path || *path != '/' || !nuioa_hints_file(c->options.hints))
+    if (!c->active || !path || *path != '/' || !nuioa_hints_file(c->facts->options.hints))
         return;
     int rc = user_child_user(spank, &user);
     if (rc == -EPERM) /* root */
@@ -60,10 +60,10 @@ void flows_begin(struct stepd_context *c, spank_t spank)
         return;
     f->child = (struct user_child)USER_CHILD_NONE;
     struct job job = { c, path };
-    size_t size = c->step.task_count * sizeof(*f->ranks);
+    size_t size = c->facts->step.task_count * sizeof(*f->ranks);
     f->ranks = malloc(size + 1);
     if (f->ranks)
-        memcpy(f->ranks, c->step.ranks, size);
+        memcpy(f->ranks, c->facts->step.ranks, size);
     else
         rc = -ENOMEM;
     f->started = rc ? rc : user_child_start(&f->child, &user, read_flows, &job, -1, LIFE_MS);
@@ -84,52 +84,52 @@ static const char *reason(int rc)
     }
 }
 
-static void tell(struct stepd_context *c, int rc)
+static void tell(struct step_run *c, int rc)
 {
     struct nuioa_error err;
-    bool list = c->hints.count || c->hints.rest > 0;
+    bool list = c->facts->hints.count || c->facts->hints.rest > 0;
     nuioa_fail(&err, rc, "%s: this node cannot read %.100s: %s%s", list ? "hints" : "no hints",
-               nuioa_hints_file(c->options.hints), reason(rc),
+               nuioa_hints_file(c->facts->options.hints), reason(rc),
                list ? "; it uses srun's list of weights" : "");
-    if (c->step.node_id == 0)
+    if (c->facts->step.node_id == 0)
         nuioa_warn(&c->faults, "%s", err.text);
     else
         slurm_info("nuioa: %s", err.text);
 }
 
-static void drop_part(struct stepd_context *c)
+static void drop_part(struct step_run *c)
 {
     free(c->profile.weights);
     free(c->profile.pairs);
     c->profile = (struct profile_part){ 0 };
 }
 
-static int take(struct stepd_context *c, struct flows *f)
+static int take(struct step_run *c, struct flows *f)
 {
     void *answer = NULL;
-    size_t length, size = c->step.task_count * sizeof(*f->ranks);
-    int rc = user_child_read(&f->child, FLOWS_MS, flows_answer_max(c->step.task_count), &answer,
-                             &length);
+    size_t length, size = c->facts->step.task_count * sizeof(*f->ranks);
+    int rc = user_child_read(&f->child, FLOWS_MS, flows_answer_max(c->facts->step.task_count),
+                             &answer, &length);
     if (!rc && !length)
         rc = -ECHILD;
     if (!rc)
-        rc = flows_answer_read(answer, length, c->step.task_count, &c->profile);
+        rc = flows_answer_read(answer, length, c->facts->step.task_count, &c->profile);
     free(answer);
     /* PMIx may have told others since. */
-    if (!rc && memcmp(f->ranks, c->step.ranks, size) != 0) {
+    if (!rc && memcmp(f->ranks, c->facts->step.ranks, size) != 0) {
         drop_part(c);
         rc = -ESTALE;
     }
     return rc;
 }
 
-void flows_take(struct stepd_context *c)
+void flows_take(struct step_run *c)
 {
     struct flows *f = c->flows;
     if (!f)
         return;
     int rc = f->started ? f->started : take(c, f);
-    if (getpid() == c->pid)
+    if (getpid() == c->facts->pid)
         user_child_end(&f->child);
     else
         user_child_kill(&f->child, rc == -ETIMEDOUT ? 0 : DEATH_MS);
@@ -137,7 +137,7 @@ void flows_take(struct stepd_context *c)
         tell(c, rc);
 }
 
-void flows_end(struct stepd_context *c)
+void flows_end(struct step_run *c)
 {
     struct flows *f = c->flows;
     drop_part(c);

@@ -4,7 +4,7 @@
 
 #include <slurm/spank.h>
 
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* The flows of a hints file, which a child of slurmstepd reads as the job's user, on this node. The
  * list of weights that srun has made of the same file counts where the child has nothing: the node
@@ -17,14 +17,14 @@
 
 /* In init_post_opt: if the step is to be placed and srun has named a file, starts the child. Root's
  * jobs have none, and take the list. Sets context->flows, or leaves it NULL. */
-void flows_begin(struct stepd_context *context, spank_t spank);
+void flows_begin(struct step_run *context, spank_t spank);
 
 /* Before the plan: waits for the child and sets context->profile; or says why the list counts: on
  * the step's first node it is a fault, on others a line in slurmd.log. Ends the child, or
  * kills it where another process has started it. Without a child it does nothing. */
-void flows_take(struct stepd_context *context);
+void flows_take(struct step_run *context);
 
 /* In slurmstepd itself: ends the child, and frees context->flows and context->profile. */
-void flows_end(struct stepd_context *context);
+void flows_end(struct step_run *context);
 
 #endif

@@ -17,22 +17,22 @@ static void write_row(struct task_gpu_nics *row, const struct nuioa_assignment *
 }
 
 /* The same for programs that choose a GPU by themselves. */
-static void write_text(struct stepd_context *c, const struct nuioa_usable *usable)
+static void write_text(struct step_run *c, const struct nuioa_usable *usable)
 {
     uint32_t all[TASK_GPUS_MAX];
     char *text = c->task_memory->gpu_nics;
-    for (uint32_t i = 0; i < c->node.gpu_count; i++)
+    for (uint32_t i = 0; i < c->facts->node.gpu_count; i++)
         all[i] = i;
-    if (!nuioa_gpu_nics_text(usable, &c->node, all, c->node.gpu_count, text,
+    if (!nuioa_gpu_nics_text(usable, &c->facts->node, all, c->facts->node.gpu_count, text,
                              sizeof(c->task_memory->gpu_nics)))
         *text = '\0';
 }
 
-void gpu_table_write(struct stepd_context *c, const struct nuioa_request *request)
+void gpu_table_write(struct step_run *c, const struct nuioa_request *request)
 {
     struct nuioa_nic_table table;
     bool open = false;
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         open = open || task_gpus_open(c, i);
     if (!open)
         return;

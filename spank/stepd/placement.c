@@ -46,13 +46,12 @@ void placement_free(struct placement *p)
 }
 
 /* A topology file describes another machine: computes how Slurm would bind the tasks there. */
-static int emulate_masks(const struct stepd_context *c, struct placement *p,
-                         struct nuioa_error *err)
+static int emulate_masks(const struct step_run *c, struct placement *p, struct nuioa_error *err)
 {
-    if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
-        hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
-    int rc = nuioa_default_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task,
-                                   p->masks, err);
+    if (step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0)
+        hwloc_bitmap_copy(p->allowed_cpus, c->facts->node.allowed_cpus);
+    int rc = nuioa_default_binding(&c->facts->node, p->allowed_cpus, p->count,
+                                   c->facts->step.cpus_per_task, p->masks, err);
     if (rc != -ENOSPC)
         return rc;
     for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds no task then */
@@ -61,25 +60,25 @@ static int emulate_masks(const struct stepd_context *c, struct placement *p,
 }
 
 /* The CPUs of a task that has ended do not matter: it may have had all of the step's. */
-static int read_mask(const struct stepd_context *c, uint32_t local, bool may_be_gone,
+static int read_mask(const struct step_run *c, uint32_t local, bool may_be_gone,
                      hwloc_bitmap_t mask)
 {
     int rc = nuioa_bind_read(c->forked.pids[local], mask);
     if (rc != -ESRCH || !may_be_gone)
         return rc;
-    if (step_cpus(&c->step, &c->node, mask) < 0)
-        return hwloc_bitmap_copy(mask, c->node.allowed_cpus) < 0 ? -ENOMEM : 0;
+    if (step_cpus(&c->facts->step, &c->facts->node, mask) < 0)
+        return hwloc_bitmap_copy(mask, c->facts->node.allowed_cpus) < 0 ? -ENOMEM : 0;
     return 0;
 }
 
-static int read_masks(const struct stepd_context *c, bool may_be_gone, struct placement *p,
+static int read_masks(const struct step_run *c, bool may_be_gone, struct placement *p,
                       struct nuioa_error *err)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         int rc = read_mask(c, i, may_be_gone, p->masks[i]);
         if (rc < 0)
-            return nuioa_fail(err, rc, "cannot read where rank %u may run: %s", c->step.ranks[i],
-                              strerror(-rc));
+            return nuioa_fail(err, rc, "cannot read where rank %u may run: %s",
+                              c->facts->step.ranks[i], strerror(-rc));
     }
     return 0;
 }
@@ -87,7 +86,7 @@ static int read_masks(const struct stepd_context *c, bool may_be_gone, struct pl
 /* The CPUs of the step are those of its cores, within its cpuset. If a task may run outside these
  * cores, then Slurm bound nobody, or their numbers mean something else on this machine; then the
  * CPUs of all tasks are taken, and unless a cpuset says so they need not be the step's alone. */
-static void read_allowed(const struct stepd_context *c, struct placement *p)
+static void read_allowed(const struct step_run *c, struct placement *p)
 {
     p->unconfined = true;
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();
@@ -95,13 +94,13 @@ static void read_allowed(const struct stepd_context *c, struct placement *p)
         return;
     for (uint32_t i = 0; i < p->count; i++)
         hwloc_bitmap_or(seen, seen, p->masks[i]);
-    p->unconfined = step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
+    p->unconfined = step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0 ||
                     !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
     if (p->unconfined)
         hwloc_bitmap_copy(p->allowed_cpus, seen);
     if (!cgroup_cpus(c->forked.pids[0], seen)) {
         hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
-        p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->node.allowed_cpus, seen);
+        p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->facts->node.allowed_cpus, seen);
     }
     hwloc_bitmap_zero(seen);
     if (!cgroup_numas(c->forked.pids[0], seen)) {
@@ -113,10 +112,10 @@ static void read_allowed(const struct stepd_context *c, struct placement *p)
 
 /* An inherited binding is no choice if it gives each task all CPUs of the step, as that of an
  * interactive shell does. */
-static bool is_bound_by_user(const struct stepd_context *c, const struct placement *p)
+static bool is_bound_by_user(const struct step_run *c, const struct placement *p)
 {
-    if (!c->step.bound_by_outer || c->node.emulated)
-        return c->step.bound_by_user;
+    if (!c->facts->step.bound_by_outer || c->facts->node.emulated)
+        return c->facts->step.bound_by_user;
     for (uint32_t i = 0; i < p->count; i++)
         if (!hwloc_bitmap_isequal(p->masks[i], p->allowed_cpus))
             return true;
@@ -124,65 +123,66 @@ static bool is_bound_by_user(const struct stepd_context *c, const struct placeme
 }
 
 /* The same for memory, if each task may use that of all NUMA nodes where the step has CPUs. */
-static bool is_memory_by_rank(const struct stepd_context *c, const struct placement *p)
+static bool is_memory_by_rank(const struct step_run *c, const struct placement *p)
 {
-    hwloc_bitmap_t numas = c->step.memory_numas ? hwloc_bitmap_alloc() : NULL;
+    hwloc_bitmap_t numas = c->facts->step.memory_numas ? hwloc_bitmap_alloc() : NULL;
     if (!numas)
-        return c->step.memory_by_rank;
-    nuioa_node_numas_of(&c->node, p->allowed_cpus, numas);
-    bool all =
-        hwloc_bitmap_last(numas) < 64 && !(hwloc_bitmap_to_ulong(numas) & ~c->step.memory_numas);
+        return c->facts->step.memory_by_rank;
+    nuioa_node_numas_of(&c->facts->node, p->allowed_cpus, numas);
+    bool all = hwloc_bitmap_last(numas) < 64 &&
+               !(hwloc_bitmap_to_ulong(numas) & ~c->facts->step.memory_numas);
     hwloc_bitmap_free(numas);
     return !all;
 }
 
-static void fill_request(const struct stepd_context *c, struct placement *p)
+static void fill_request(const struct step_run *c, struct placement *p)
 {
     bool by_rank = is_memory_by_rank(c, p);
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
-            .rank = c->step.ranks[i],
-            .weight = c->profile.weights ? c->profile.weights[i]
-                                         : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
+            .rank = c->facts->step.ranks[i],
+            .weight = c->profile.weights
+                          ? c->profile.weights[i]
+                          : nuioa_hints_weight(&c->facts->hints, c->facts->step.ranks[i]),
             .cpus = p->masks[i],
         };
     task_gpus_list(c, p->tasks, p->gpus);
     p->request = (struct nuioa_request){
-        .node = &c->node,
-        .options = &c->options,
+        .node = &c->facts->node,
+        .options = &c->facts->options,
         .task_count = p->count,
         .tasks = p->tasks,
         .pair_count = c->profile.pair_count,
         .pairs = c->profile.pairs,
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
-        .cpus_per_task = c->step.cpus_per_task,
-        .cpus_typed = c->step.cpus_typed,
-        .threads = c->step.omp_threads,
-        .hinted = c->profile.weights || c->hints.count > 0,
+        .cpus_per_task = c->facts->step.cpus_per_task,
+        .cpus_typed = c->facts->step.cpus_typed,
+        .threads = c->facts->step.omp_threads,
+        .hinted = c->profile.weights || c->facts->hints.count > 0,
         .bound_by_user = is_bound_by_user(c, p),
-        .bound_by_outer = c->step.bound_by_outer,
-        .nested = c->step.nested,
-        .memory_by_user = c->step.memory_by_rank ? by_rank : c->step.memory_by_user,
+        .bound_by_outer = c->facts->step.bound_by_outer,
+        .nested = c->facts->step.nested,
+        .memory_by_user = c->facts->step.memory_by_rank ? by_rank : c->facts->step.memory_by_user,
         .memory_by_rank = by_rank,
-        .memory_by_outer = c->step.memory_by_outer,
-        .threads_by_user = c->step.threads_by_user,
-        .sees_gpu = c->step.sees_gpu,
-        .overlaps = c->step.overlaps,
+        .memory_by_outer = c->facts->step.memory_by_outer,
+        .threads_by_user = c->facts->step.threads_by_user,
+        .sees_gpu = c->facts->step.sees_gpu,
+        .overlaps = c->facts->step.overlaps,
         .unconfined = p->unconfined,
-        .planned = c->node.emulated,
+        .planned = c->facts->node.emulated,
     };
 }
 
-int placement_make(struct stepd_context *c, enum nuioa_reason stay, uint64_t cpu_until_us,
+int placement_make(struct step_run *c, enum nuioa_reason stay, uint64_t cpu_until_us,
                    struct placement *p, struct nuioa_error *err)
 {
-    int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
+    int rc = allocate(p, c->facts->step.task_count, c->facts->node.gpu_count, err);
     if (!rc)
-        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay, p, err);
+        rc = c->facts->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay, p, err);
     if (rc < 0)
         return rc;
-    if (!c->node.emulated) {
+    if (!c->facts->node.emulated) {
         read_allowed(c, p);
     }
     fill_request(c, p);
@@ -191,7 +191,7 @@ int placement_make(struct stepd_context *c, enum nuioa_reason stay, uint64_t cpu
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 
-static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_bitmap_t cpus,
+static int bind_one(const struct step_run *c, uint32_t local, hwloc_const_bitmap_t cpus,
                     struct nuioa_error *err)
 {
     char list[128];
@@ -204,16 +204,16 @@ static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_b
     hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
     if (rc < 0)
         nuioa_fail(err, rc, "cannot bind rank %u to CPUs %s (%s): ranks stay where Slurm put them",
-                   c->step.ranks[local], list, strerror(-rc));
+                   c->facts->step.ranks[local], list, strerror(-rc));
     else if (!hwloc_bitmap_isequal(got, cpus))
         rc = nuioa_fail(err, -EINVAL,
                         "rank %u may not use all of CPUs %s: ranks stay where Slurm put them",
-                        c->step.ranks[local], list);
+                        c->facts->step.ranks[local], list);
     hwloc_bitmap_free(got);
     return rc;
 }
 
-static void undo(const struct stepd_context *c, struct placement *p)
+static void undo(const struct step_run *c, struct placement *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
         if (p->plan.assignments[i].moved)
@@ -221,7 +221,7 @@ static void undo(const struct stepd_context *c, struct placement *p)
     nuioa_plan_undo(&p->request, &p->plan);
 }
 
-int placement_bind(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
+int placement_bind(const struct step_run *c, struct placement *p, struct nuioa_error *err)
 {
     int rc = 0;
     if (p->plan.planned)

@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 #include "ranks/request.h"
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* The plan for a step's tasks on this node, and what it was made from. All tasks exist, are bound
  * as Slurm bound them, and do not run yet. */
@@ -27,7 +27,7 @@ struct placement {
  * `stay` says why no task may move, or is NUIOA_REASON_NONE; if it says why, tasks may have ended.
  * Planning ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or -errno
  * with *err. The caller calls placement_free() in either case. */
-int placement_make(struct stepd_context *context, enum nuioa_reason stay, uint64_t cpu_until_us,
+int placement_make(struct step_run *context, enum nuioa_reason stay, uint64_t cpu_until_us,
                    struct placement *placement, struct nuioa_error *err);
 
 /* Binds the tasks to the CPUs of their assignments in placement->plan and checks the result. It
@@ -35,7 +35,7 @@ int placement_make(struct stepd_context *context, enum nuioa_reason stay, uint64
  * would use its CPUs, and the plan is changed to say so. It binds nothing if the plan is for
  * another machine (plan.planned). Returns 0; or -errno with *err, and the placement is still
  * valid. */
-int placement_bind(const struct stepd_context *context, struct placement *placement,
+int placement_bind(const struct step_run *context, struct placement *placement,
                    struct nuioa_error *err);
 
 /* Frees what *placement holds, not the struct itself. */

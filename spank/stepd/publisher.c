@@ -15,13 +15,13 @@
  * asked without a thread, and without a limit. */
 #define OPEN_TIMEOUT_MS 1000
 
-void publisher_prepare(const struct stepd_context *c, spank_t spank)
+void publisher_prepare(const struct step_run *c, spank_t spank)
 {
     struct nuioa_error err;
     char **environment = step_environment(spank);
     const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
-    uint32_t ranks = c->step.task_count, component;
-    if (!(c->options.export_set & NUIOA_EXPORT_PMIX))
+    uint32_t ranks = c->facts->step.task_count, component;
+    if (!(c->facts->options.export_set & NUIOA_EXPORT_PMIX))
         return;
     if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) == ESPANK_SUCCESS)
         ranks = component;
@@ -32,28 +32,28 @@ void publisher_prepare(const struct stepd_context *c, spank_t spank)
 }
 
 /* Replaces the step's ranks with those of PMIx. False: PMIx has a rank that is too large. */
-static bool take_ranks(struct stepd_context *c)
+static bool take_ranks(struct step_run *c)
 {
     const uint32_t *ranks = nuioa_publish_ranks(c->publisher);
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (ranks[i] >= STEP_RANKS_MAX)
             return false;
-    memcpy(c->step.ranks, ranks, c->step.task_count * sizeof(*c->step.ranks));
+    memcpy(c->facts->step.ranks, ranks, c->facts->step.task_count * sizeof(*c->facts->step.ranks));
     return true;
 }
 
-void publisher_open(struct stepd_context *c, spank_t spank)
+void publisher_open(struct step_run *c, spank_t spank)
 {
     struct nuioa_namespaces names;
     struct nuioa_error err;
     uint32_t job_id, step_id;
-    if (!(c->options.export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY)) ||
+    if (!(c->facts->options.export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY)) ||
         spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     nuioa_namespaces_guess(&names, step_environment(spank), job_id, step_id);
-    unsigned timeout_ms = getpid() == c->pid ? OPEN_TIMEOUT_MS : 0;
-    if (nuioa_publish_open(&names, c->step.task_count, timeout_ms, &c->publisher, &err) < 0)
+    unsigned timeout_ms = getpid() == c->facts->pid ? OPEN_TIMEOUT_MS : 0;
+    if (nuioa_publish_open(&names, c->facts->step.task_count, timeout_ms, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
     if (c->publisher && !take_ranks(c)) {
         nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u",
@@ -62,7 +62,7 @@ void publisher_open(struct stepd_context *c, spank_t spank)
     }
 }
 
-void publisher_close(struct stepd_context *c)
+void publisher_close(struct step_run *c)
 {
     nuioa_publish_close(c->publisher);
     c->publisher = NULL;
@@ -70,8 +70,7 @@ void publisher_close(struct stepd_context *c)
 
 /* Copies the assignments of a plan, without the NICs of tasks that find them by themselves. The
  * copies do not own what they point to. Returns NULL without memory. */
-static struct nuioa_assignment *settled(const struct stepd_context *c,
-                                        const struct nuioa_plan *plan)
+static struct nuioa_assignment *settled(const struct step_run *c, const struct nuioa_plan *plan)
 {
     struct nuioa_assignment *all = malloc(plan->task_count * sizeof(*all));
     for (uint32_t i = 0; all && i < plan->task_count; i++) {
@@ -85,11 +84,11 @@ static struct nuioa_assignment *settled(const struct stepd_context *c,
     return all;
 }
 
-void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
+void publisher_tasks(struct step_run *c, const struct nuioa_plan *plan)
 {
     struct nuioa_plan shown = *plan;
     struct nuioa_assignment *copies = NULL;
-    struct nuioa_publication publication = { &shown, &c->node, &c->options };
+    struct nuioa_publication publication = { &shown, &c->facts->node, &c->facts->options };
     struct nuioa_error err = { "out of memory" };
     if (!c->publisher)
         return;
@@ -103,9 +102,9 @@ void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
     publisher_close(c);
 }
 
-void publisher_node(struct stepd_context *c, const struct nuioa_plan *plan)
+void publisher_node(struct step_run *c, const struct nuioa_plan *plan)
 {
-    struct nuioa_publication publication = { plan, &c->node, &c->options };
+    struct nuioa_publication publication = { plan, &c->facts->node, &c->facts->options };
     struct nuioa_error err;
     if (!c->publisher)
         return;

@@ -3,7 +3,7 @@
 #define SPANK_STEPD_PUBLISHER_H
 
 #include "pmix/server/publish.h"
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* Publishes the plan as PMIx keys. Without PMIx (--mpi=none, pmi2) the functions do nothing. All
  * are called in slurmstepd. They return no error: what goes wrong becomes a fault of the context,
@@ -12,24 +12,24 @@
 /* In init_post_opt, before PMIx starts, if the option `export` asks for nuioa's own keys: makes
  * PMIx give these keys to the ranks under their own names, by nuioa_publish_prepare(). A failure is
  * written to slurmd.log only. */
-void publisher_prepare(const struct stepd_context *context, spank_t spank);
+void publisher_prepare(const struct step_run *context, spank_t spank);
 
 /* In user_init: opens context->publisher, which stays NULL if nothing is to be published or PMIx
- * cannot be used; the functions below accept that. Replaces context->step.ranks with the ranks that
- * PMIx has, which count over all components of a heterogeneous step. The caller closes the
- * publisher with publisher_close(). */
-void publisher_open(struct stepd_context *context, spank_t spank);
+ * cannot be used; the functions below accept that. Replaces context->facts->step.ranks with the
+ * ranks that PMIx has, which count over all components of a heterogeneous step. The caller closes
+ * the publisher with publisher_close(). */
+void publisher_open(struct step_run *context, spank_t spank);
 
 /* Frees context->publisher and sets it to NULL. A second call does nothing. */
-void publisher_close(struct stepd_context *context);
+void publisher_close(struct step_run *context);
 
 /* Publishes the keys of each rank that the option `export` asks for, after the plan is carried out.
  * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them.
  * If that fails, the publisher is closed. */
-void publisher_tasks(struct stepd_context *context, const struct nuioa_plan *plan);
+void publisher_tasks(struct step_run *context, const struct nuioa_plan *plan);
 
 /* Publishes, after publisher_tasks(), the keys of the node that the option `export` asks for, and
  * closes the publisher. */
-void publisher_node(struct stepd_context *context, const struct nuioa_plan *plan);
+void publisher_node(struct step_run *context, const struct nuioa_plan *plan);
 
 #endif

@@ -25,48 +25,49 @@ static uint16_t begin_block(struct task_memory_part *task, int at)
 
 /* Writes all blocks of a task. If the plan is for another machine (`planned`), only the first one
  * is written, because programs act on the variables in the others. */
-static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+static int write_blocks(struct step_run *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
-    int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
+    int at = nuioa_environment(plan, &c->facts->node, &c->facts->options, local, task->text, ROOM),
+        used = 0;
     if (at < 0)
         return at;
     task->foreign = begin_block(task, at);
     if (!plan->planned)
-        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at,
-                                         ROOM - (size_t)at);
+        used = nuioa_environment_foreign(plan, &c->facts->node, &c->facts->options, local,
+                                         task->text + at, ROOM - (size_t)at);
     if (used < 0)
         return used;
     at += used;
     task->threads = begin_block(task, at);
     if (plan->planned)
         return 0;
-    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
+    return nuioa_environment_threads(plan, local, c->facts->step.omp_threads, task->text + at,
                                      ROOM - (size_t)at);
 }
 
-static void write_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+static void write_one(struct step_run *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
     if (write_blocks(c, plan, local) < 0) {
         nuioa_warn(&c->faults,
                    "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
                    "same as keys (--nuioa-export=pmix)",
-                   c->step.ranks[local], ROOM);
+                   c->facts->step.ranks[local], ROOM);
         task->foreign = task->threads = begin_block(task, 0);
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
         nuioa_warn(&c->faults,
                    "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
                    "use --mem-bind",
-                   c->step.ranks[local], NUIOA_NUMAS_MAX);
+                   c->facts->step.ranks[local], NUIOA_NUMAS_MAX);
     if (c->gpus)
         task->gpus = c->gpus[local];
     __atomic_store_n(&task->ready, 1, __ATOMIC_RELEASE);
 }
 
-void rank_settings_write(struct stepd_context *c, const struct nuioa_plan *plan)
+void rank_settings_write(struct step_run *c, const struct nuioa_plan *plan)
 {
-    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < plan->task_count && i < c->facts->step.task_count; i++)
         write_one(c, plan, i);
 }

@@ -3,7 +3,7 @@
 #define SPANK_STEPD_RANK_SETTINGS_H
 
 #include "plan/plan.h"
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* In slurmstepd: the settings of each rank, which are its memory policy and its variables. They are
  * written into the task memory, and the task takes them from there (spank/task/own_settings.h). */
@@ -15,6 +15,6 @@ void rank_settings_unset_outer(spank_t spank);
 /* After the plan is carried out and before any task calls exec: writes each task's memory policy
  * and variables into context->task_memory. If a task's variables do not fit, it gets none, and a
  * warning is added to context->faults. */
-void rank_settings_write(struct stepd_context *context, const struct nuioa_plan *plan);
+void rank_settings_write(struct step_run *context, const struct nuioa_plan *plan);
 
 #endif

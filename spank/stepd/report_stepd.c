@@ -36,7 +36,7 @@ struct report_stepd {
     struct sender sender;
     struct user_child child;
     char *own; /* what this node prints itself; malloc'd, owned; NULL: nothing so far */
-    /* The child has the record and the job's stderr. A thread may set it (completion.c). */
+    /* The child has the record and the job's stderr. A thread may set it (launch.c). */
     atomic_bool handed_over;
     bool finished;          /* the child was waited for */
     struct nuioa_error why; /* why it has no record, for the user; "": no reason to tell */
@@ -80,14 +80,13 @@ static bool find_position(spank_t spank, struct report_stepd *g)
     return s->node < s->node_count;
 }
 
-static int start_child(struct stepd_context *c, spank_t spank, struct report_stepd *g,
-                       const char *text)
+static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g, const char *text)
 {
     struct nuioa_user user;
     struct sender_call call = {
         .sender = &g->sender,
         .address = nuioa_variable(step_environment(spank), "SLURM_SRUN_COMM_HOST"),
-        .socket = c->options.munge_socket,
+        .socket = c->facts->options.munge_socket,
     };
     int rc = user_child_user(spank, &user);
     if (rc == -EPERM)
@@ -107,10 +106,10 @@ static int start_child(struct stepd_context *c, spank_t spank, struct report_ste
     return rc < 0 ? nuioa_fail(&g->why, rc, "%s", strerror(-rc)) : 0;
 }
 
-void report_stepd_begin(struct stepd_context *c, spank_t spank)
+void report_stepd_begin(struct step_run *c, spank_t spank)
 {
     const char *text = nuioa_variable(step_environment(spank), WIRE_VARIABLE);
-    struct report_stepd *g = is_wanted(&c->options) ? calloc(1, sizeof(*g)) : NULL;
+    struct report_stepd *g = is_wanted(&c->facts->options) ? calloc(1, sizeof(*g)) : NULL;
     c->report = g;
     if (!g)
         return;
@@ -130,14 +129,14 @@ static bool prints_own(const struct report_stepd *g)
 
 /* Returns the text that this node prints itself: its first fault, and its report (malloc'd, caller
  * frees; NULL without memory). */
-static char *own_text(const struct stepd_context *c, const struct placement *placement)
+static char *own_text(const struct step_run *c, const struct placement *placement)
 {
     char line[512] = "", *text = NULL;
     if (!prints_own(c->report))
         return strdup("");
-    char *report =
-        placement ? nuioa_report_text(&placement->plan, &c->node, &c->options, c->options.explain)
-                  : strdup("");
+    char *report = placement ? nuioa_report_text(&placement->plan, &c->facts->node,
+                                                 &c->facts->options, c->facts->options.explain)
+                             : strdup("");
     faults_line(c, line, sizeof(line));
     if (report &&
         asprintf(&text, "%s%s%s%s", *line ? "nuioa: " : "", line, *line ? "\n" : "", report) < 0)
@@ -146,20 +145,20 @@ static char *own_text(const struct stepd_context *c, const struct placement *pla
     return text;
 }
 
-static struct wire_record *make_record(const struct stepd_context *c,
-                                       const struct placement *placement, size_t *length)
+static struct wire_record *make_record(const struct step_run *c, const struct placement *placement,
+                                       size_t *length)
 {
     const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     struct nuioa_node unknown = { 0 };
     char host[64];
     nuioa_copy(unknown.host, sizeof(unknown.host), log_host(host, sizeof(host)));
-    char *text = placement && c->options.explain
-                     ? nuioa_report_text(plan, &c->node, &c->options, true)
+    char *text = placement && c->facts->options.explain
+                     ? nuioa_report_text(plan, &c->facts->node, &c->facts->options, true)
                      : NULL;
     struct record_source source = {
         .plan = plan,
-        .node = placement ? &c->node : &unknown,
+        .node = placement ? &c->facts->node : &unknown,
         .warnings = &c->faults,
         .text = text,
         .job_tasks = c->report->job_tasks,
@@ -172,7 +171,7 @@ static struct wire_record *make_record(const struct stepd_context *c,
     return record;
 }
 
-static void hand_over(struct stepd_context *c, const struct placement *placement)
+static void hand_over(struct step_run *c, const struct placement *placement)
 {
     struct report_stepd *g = c->report;
     size_t length;
@@ -187,7 +186,7 @@ static void hand_over(struct stepd_context *c, const struct placement *placement
     free(record);
 }
 
-static void print_own(struct stepd_context *c, const struct placement *placement)
+static void print_own(struct step_run *c, const struct placement *placement)
 {
     const struct report_stepd *g = c->report;
     char *text = own_text(c, placement);
@@ -198,7 +197,7 @@ static void print_own(struct stepd_context *c, const struct placement *placement
     free(text);
 }
 
-void report_stepd_tell(struct stepd_context *c, const struct placement *placement)
+void report_stepd_tell(struct step_run *c, const struct placement *placement)
 {
     if (!c->report) {
         faults_print(c);
@@ -228,14 +227,14 @@ static void finish(struct report_stepd *g)
 }
 
 /* Tasks that end before the record is handed over were killed while they waited for their plan. */
-void report_stepd_task_exit(struct stepd_context *c)
+void report_stepd_task_exit(struct step_run *c)
 {
     struct report_stepd *g = c->report;
-    if (g && ++g->ended >= c->step.task_count && g->handed_over && !g->finished)
+    if (g && ++g->ended >= c->facts->step.task_count && g->handed_over && !g->finished)
         finish(g);
 }
 
-void report_stepd_end(struct stepd_context *c)
+void report_stepd_end(struct step_run *c)
 {
     if (!c->report)
         return;

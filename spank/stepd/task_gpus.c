@@ -74,24 +74,24 @@ static bool are_constrained(const struct nuioa_node *node, const struct inquiry 
 
 /* Sets those GPUs that are a task's own. Others that a task may use stay open, because its
  * variables may divide them (--gres-flags=allow-task-sharing). */
-static void keep_own(struct stepd_context *c)
+static void keep_own(struct step_run *c)
 {
-    struct gpu_share share = gpu_share_find(c->gpus, c->step.task_count);
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    struct gpu_share share = gpu_share_find(c->gpus, c->facts->step.task_count);
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (!gpu_share_is_own(&share, &c->gpus[i]))
             c->gpus[i] = (struct task_gpu_set){ .state = TASK_GPUS_OPEN };
 }
 
-static int ask_all(struct stepd_context *c, struct inquiry *q)
+static int ask_all(struct step_run *c, struct inquiry *q)
 {
-    for (uint32_t i = 0; i < c->step.task_count; i++) {
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++) {
         int rc = ask_task(q, c->forked.pids[i]);
         if (!rc)
-            rc = take(&c->node, q, &c->gpus[i]);
+            rc = take(&c->facts->node, q, &c->gpus[i]);
         if (rc < 0)
             return rc;
     }
-    if (!are_constrained(&c->node, q))
+    if (!are_constrained(&c->facts->node, q))
         return -ENODATA;
     keep_own(c);
     return 0;
@@ -108,20 +108,20 @@ static void write_devices(int fd, void *arg)
 
 /* Reads the device files of all GPUs, in a child, because a driver that does not answer would hold
  * the launch. The caller frees *devices. */
-static int read_devices(struct stepd_context *c, struct nuioa_gpu_device **devices)
+static int read_devices(struct step_run *c, struct nuioa_gpu_device **devices)
 {
-    size_t size = c->node.gpu_count * sizeof(**devices), length = 0;
+    size_t size = c->facts->node.gpu_count * sizeof(**devices), length = 0;
     void *bytes = NULL;
-    int rc = nuioa_subprocess_run(write_devices, &c->node, c->options.deadline_ms, size, &bytes,
-                                  &length);
+    int rc = nuioa_subprocess_run(write_devices, (void *)&c->facts->node,
+                                  c->facts->options.deadline_ms, size, &bytes, &length);
     *devices = bytes;
     return rc < 0 || length == size ? rc : -ENODEV;
 }
 
-static int ask(struct stepd_context *c)
+static int ask(struct step_run *c)
 {
-    struct inquiry q = { .gpu_count = c->node.gpu_count,
-                         .until_ms = nuioa_clock_ms() + c->options.deadline_ms };
+    struct inquiry q = { .gpu_count = c->facts->node.gpu_count,
+                         .until_ms = nuioa_clock_ms() + c->facts->options.deadline_ms };
     struct nuioa_gpu_device *devices = NULL;
     int rc = read_devices(c, &devices);
     if (!rc) {
@@ -136,34 +136,35 @@ static int ask(struct stepd_context *c)
     return rc;
 }
 
-static void forget(struct stepd_context *c)
+static void forget(struct step_run *c)
 {
-    memset(c->gpus, 0, c->step.task_count * sizeof(*c->gpus));
+    memset(c->gpus, 0, c->facts->step.task_count * sizeof(*c->gpus));
 }
 
-int task_gpus_prepare(struct stepd_context *c)
+int task_gpus_prepare(struct step_run *c)
 {
-    if (!c->step.sees_gpu || !c->node.gpu_count || c->node.gpu_count > TASK_GPUS_MAX)
+    if (!c->facts->step.sees_gpu || !c->facts->node.gpu_count ||
+        c->facts->node.gpu_count > TASK_GPUS_MAX)
         return 0;
-    c->gpus = calloc(c->step.task_count, sizeof(*c->gpus));
+    c->gpus = calloc(c->facts->step.task_count, sizeof(*c->gpus));
     return c->gpus ? 0 : -ENOMEM;
 }
 
-void task_gpus_free(struct stepd_context *c)
+void task_gpus_free(struct step_run *c)
 {
     free(c->gpus);
     c->gpus = NULL;
 }
 
-bool task_gpus_are_possible(const struct stepd_context *c, enum nuioa_gpus given)
+bool task_gpus_are_possible(const struct step_run *c, enum nuioa_gpus given)
 {
     return given > NUIOA_GPUS_NONE ||
-           (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
+           (given == NUIOA_GPUS_UNKNOWN && (c->facts->step.sees_gpu || c->facts->node.gpu_count));
 }
 
-void task_gpus_ask(struct stepd_context *c)
+void task_gpus_ask(struct step_run *c)
 {
-    if (!c->gpus || c->node.emulated)
+    if (!c->gpus || c->facts->node.emulated)
         return;
     int rc = ask(c);
     if (rc < 0)
@@ -184,22 +185,22 @@ static bool lives(pid_t pid)
     return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
 }
 
-static bool all_live(const struct stepd_context *c)
+static bool all_live(const struct step_run *c)
 {
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (!lives(c->forked.pids[i]))
             return false;
     return true;
 }
 
-static bool has_told(const struct stepd_context *c, uint32_t local)
+static bool has_told(const struct step_run *c, uint32_t local)
 {
     return __atomic_load_n(&c->task_memory->tasks[local].told.ready, __ATOMIC_ACQUIRE);
 }
 
-static bool all_told(const struct stepd_context *c)
+static bool all_told(const struct step_run *c)
 {
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (!has_told(c, i))
             return false;
     return true;
@@ -207,25 +208,25 @@ static bool all_told(const struct stepd_context *c)
 
 /* Copies what a task has told. What makes no sense is unknown. The task can change it meanwhile, so
  * each word is read once (volatile): compilers may read what memcpy() has copied again. */
-static void hear(struct stepd_context *c, uint32_t local)
+static void hear(struct step_run *c, uint32_t local)
 {
     const volatile struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
     struct task_gpu_set set = { .state = told->state, .by_rank = told->by_rank };
     for (unsigned k = 0; k < sizeof(set.bits) / sizeof(*set.bits); k++)
         set.bits[k] = told->bits[k];
     bool sound = set.state == TASK_GPUS_KNOWN || set.state == TASK_GPUS_UNKNOWN;
-    for (uint32_t i = c->node.gpu_count; i < TASK_GPUS_MAX; i++)
+    for (uint32_t i = c->facts->node.gpu_count; i < TASK_GPUS_MAX; i++)
         sound = sound && !(set.bits[i / 64] >> i % 64 & 1);
-    if (set.by_rank > c->node.gpu_count)
+    if (set.by_rank > c->facts->node.gpu_count)
         set.by_rank = 0;
     c->gpus[local] = sound ? set : (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
 }
 
 /* A task has told what it sees, and may not have it. */
-static void take_back_shared(struct stepd_context *c)
+static void take_back_shared(struct step_run *c)
 {
-    struct gpu_share share = gpu_share_find(c->gpus, c->step.task_count);
-    for (uint32_t i = 0; i < c->step.task_count; i++) {
+    struct gpu_share share = gpu_share_find(c->gpus, c->facts->step.task_count);
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++) {
         struct task_gpu_set *set = &c->gpus[i];
         if (set->state == TASK_GPUS_KNOWN && !gpu_share_is_own(&share, set))
             set->state = TASK_GPUS_SHARED;
@@ -235,9 +236,9 @@ static void take_back_shared(struct stepd_context *c)
 }
 
 /* Waits as task_gpus_await() says. */
-static bool await(const struct stepd_context *c)
+static bool await(const struct step_run *c)
 {
-    int64_t until_ms = nuioa_clock_ms() + c->options.deadline_ms;
+    int64_t until_ms = nuioa_clock_ms() + c->facts->options.deadline_ms;
     for (;;) {
         uint32_t seen = task_memory_told(c->task_memory);
         if (all_told(c))
@@ -248,10 +249,10 @@ static bool await(const struct stepd_context *c)
     }
 }
 
-bool task_gpus_await(struct stepd_context *c)
+bool task_gpus_await(struct step_run *c)
 {
     bool all = await(c);
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (c->gpus[i].state == TASK_GPUS_OPEN && has_told(c, i))
             hear(c, i);
     take_back_shared(c);
@@ -261,65 +262,65 @@ bool task_gpus_await(struct stepd_context *c)
 /* --- the plan --------------------------------------------------------------------------------- */
 
 /* Returns true if the GPUs of a task are known. A step without GPUs is known to have none. */
-static bool is_known(const struct stepd_context *c, uint32_t local)
+static bool is_known(const struct step_run *c, uint32_t local)
 {
     if (c->gpus)
         return c->gpus[local].state >= TASK_GPUS_BY_RANK;
-    return c->step.gpus == NUIOA_GPUS_NONE || (!c->node.gpu_count && !c->step.sees_gpu);
+    return c->facts->step.gpus == NUIOA_GPUS_NONE ||
+           (!c->facts->node.gpu_count && !c->facts->step.sees_gpu);
 }
 
-bool task_gpus_known(const struct stepd_context *c)
+bool task_gpus_known(const struct step_run *c)
 {
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         if (!is_known(c, i))
             return false;
     return true;
 }
 
-bool task_gpus_open(const struct stepd_context *c, uint32_t local)
+bool task_gpus_open(const struct step_run *c, uint32_t local)
 {
     return c->gpus && c->gpus[local].state == TASK_GPUS_OPEN;
 }
 
-uint32_t task_gpus_lost(const struct stepd_context *c)
+uint32_t task_gpus_lost(const struct step_run *c)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
         count += !is_known(c, i) && !task_gpus_open(c, i);
     return count;
 }
 
-uint32_t task_gpus_shared(const struct stepd_context *c)
+uint32_t task_gpus_shared(const struct step_run *c)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; c->gpus && i < c->step.task_count; i++)
+    for (uint32_t i = 0; c->gpus && i < c->facts->step.task_count; i++)
         count += c->gpus[i].state == TASK_GPUS_SHARED;
     return count;
 }
 
-uint32_t task_gpus_by_rank(const struct stepd_context *c)
+uint32_t task_gpus_by_rank(const struct step_run *c)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; c->gpus && i < c->step.task_count; i++)
+    for (uint32_t i = 0; c->gpus && i < c->facts->step.task_count; i++)
         count += c->gpus[i].state == TASK_GPUS_BY_RANK;
     return count;
 }
 
 /* Lists the GPUs of a set, as indexes into node->gpus: indexes[gpu_count]. Returns their number. */
-static uint32_t list(const struct stepd_context *c, const struct task_gpu_set *set,
-                     uint32_t *indexes)
+static uint32_t list(const struct step_run *c, const struct task_gpu_set *set, uint32_t *indexes)
 {
     uint32_t count = 0;
-    for (uint32_t g = 0; g < c->node.gpu_count; g++)
+    for (uint32_t g = 0; g < c->facts->node.gpu_count; g++)
         if (set->bits[g / 64] >> g % 64 & 1)
             indexes[count++] = g;
     return count;
 }
 
-void task_gpus_list(const struct stepd_context *c, struct nuioa_task *tasks, uint32_t *indexes)
+void task_gpus_list(const struct step_run *c, struct nuioa_task *tasks, uint32_t *indexes)
 {
-    for (uint32_t i = 0; i < c->step.task_count; i++) {
-        uint32_t *of_task = indexes + (size_t)i * c->node.gpu_count;
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++) {
+        uint32_t *of_task = indexes + (size_t)i * c->facts->node.gpu_count;
         uint32_t count = c->gpus ? list(c, &c->gpus[i], of_task) : 0;
         tasks[i].gpus_known = is_known(c, i);
         tasks[i].gpus_shared = c->gpus && c->gpus[i].state == TASK_GPUS_SHARED;

@@ -53,10 +53,10 @@ static uint32_t level_of(const struct nuioa_node *node, const struct nuioa_nic *
 
 /* Sets the GPUs and the NICs of *found, from the first `columns` columns of the table. Returns
  * false if there are no NICs, and then it holds nothing. */
-static bool find(const struct stepd_context *c, const struct task_gpu_set *gpus, uint32_t columns,
+static bool find(const struct step_run *c, const struct task_gpu_set *gpus, uint32_t columns,
                  uint32_t limit, struct nuioa_assignment *found)
 {
-    const struct nuioa_node *node = &c->node;
+    const struct nuioa_node *node = &c->facts->node;
     *found = (struct nuioa_assignment){ .nics = calloc(node->nic_count + 1, sizeof(uint32_t)),
                                         .gpus = calloc(node->gpu_count + 1, sizeof(uint32_t)) };
     bool ready = __atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE);
@@ -72,12 +72,13 @@ static bool find(const struct stepd_context *c, const struct task_gpu_set *gpus,
     return false;
 }
 
-bool gpu_nics_look_up(const struct stepd_context *c, const struct task_gpu_set *gpus,
-                      const char *cpus, struct nuioa_assignment *assignment)
+bool gpu_nics_look_up(const struct step_run *c, const struct task_gpu_set *gpus, const char *cpus,
+                      struct nuioa_assignment *assignment)
 {
-    const struct nuioa_node *node = &c->node;
+    const struct nuioa_node *node = &c->facts->node;
     struct nuioa_assignment found;
-    if (!find(c, gpus, ROW_MAX, c->options.rails ? c->options.rails : node->nic_count, &found))
+    if (!find(c, gpus, ROW_MAX, c->facts->options.rails ? c->facts->options.rails : node->nic_count,
+              &found))
         return false;
     found.nic = (int32_t)found.nics[0];
     found.level = level_of(node, &node->nics[found.nic], cpus);
@@ -113,10 +114,10 @@ out:
     return own && others ? before / own : local;
 }
 
-bool gpu_nics_look_up_one(const struct stepd_context *c, const struct task_gpu_set *gpus,
+bool gpu_nics_look_up_one(const struct step_run *c, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment)
 {
-    const struct nuioa_node *node = &c->node;
+    const struct nuioa_node *node = &c->facts->node;
     struct nuioa_assignment found;
     uint32_t count = 0;
     if (!find(c, gpus, 1, node->nic_count, &found))
@@ -138,10 +139,10 @@ bool gpu_nics_look_up_one(const struct stepd_context *c, const struct task_gpu_s
 }
 
 /* Returns true if the entry "0000:1b:00.0=mlx5_0:1" is of a GPU of the set. */
-static bool is_of(const struct stepd_context *c, const struct task_gpu_set *gpus, const char *entry)
+static bool is_of(const struct step_run *c, const struct task_gpu_set *gpus, const char *entry)
 {
-    for (uint32_t i = 0; i < c->node.gpu_count; i++) {
-        const char *pci = c->node.gpus[i].pci;
+    for (uint32_t i = 0; i < c->facts->node.gpu_count; i++) {
+        const char *pci = c->facts->node.gpus[i].pci;
         if (gpus->bits[i / 64] >> i % 64 & 1 && !strncmp(entry, pci, strlen(pci)) &&
             entry[strlen(pci)] == '=')
             return true;
@@ -149,7 +150,7 @@ static bool is_of(const struct stepd_context *c, const struct task_gpu_set *gpus
     return false;
 }
 
-bool gpu_nics_text(const struct stepd_context *c, const struct task_gpu_set *gpus, char *text,
+bool gpu_nics_text(const struct step_run *c, const struct task_gpu_set *gpus, char *text,
                    size_t size)
 {
     /* Another task of the user can write there at any time, so it is copied once. */

@@ -34,7 +34,7 @@ static void see(const struct nuioa_node *node, const struct nuioa_gpu_device *de
 
 /* What find() is told and finds. */
 struct search {
-    const struct stepd_context *context;
+    const struct step_run *context;
     uint32_t local; /* the task's local rank */
     const struct nuioa_gpu_device *devices;
     char *const *environment;
@@ -45,9 +45,9 @@ struct search {
 /* Sets the GPU that gpus=local-rank means. A task alone on its node has all that it sees. */
 static void find_by_rank(struct search *s, hwloc_const_bitmap_t may)
 {
-    const struct nuioa_node *node = &s->context->node;
-    const struct step *step = &s->context->step;
-    enum nuioa_gpu_mode mode = s->context->options.gpus;
+    const struct nuioa_node *node = &s->context->facts->node;
+    const struct step *step = &s->context->facts->step;
+    enum nuioa_gpu_mode mode = s->context->facts->options.gpus;
     uint32_t order[TASK_GPUS_MAX];
     if (!nuioa_gpu_rank_is_rule(mode) || step->task_count <= 1)
         return;
@@ -61,7 +61,7 @@ static void find_by_rank(struct search *s, hwloc_const_bitmap_t may)
  * may divide what several processes may use; then the only GPU that the kernel does not deny it. */
 static bool find(struct search *s)
 {
-    const struct nuioa_node *node = &s->context->node;
+    const struct nuioa_node *node = &s->context->facts->node;
     struct reach reach = { .may = hwloc_bitmap_alloc() };
     if (!reach.may)
         return false;
@@ -79,27 +79,27 @@ static bool find(struct search *s)
  * the only one whose file it may use, if the kernel denies it others. If neither tells, they are
  * unknown; the set then has those whose files it may use, or none if that is not known of every
  * GPU. */
-static void find_own(const struct stepd_context *c, uint32_t local, char *const *environment,
+static void find_own(const struct step_run *c, uint32_t local, char *const *environment,
                      struct task_gpu_set *set)
 {
-    struct nuioa_gpu_device *devices = calloc(c->node.gpu_count + 1, sizeof(*devices));
+    struct nuioa_gpu_device *devices = calloc(c->facts->node.gpu_count + 1, sizeof(*devices));
     hwloc_bitmap_t gpus = devices ? hwloc_bitmap_alloc() : NULL;
     *set = (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
     if (gpus && devices) {
-        nuioa_gpu_devices_read(&c->node, "", devices);
+        nuioa_gpu_devices_read(&c->facts->node, "", devices);
         struct search search = { c, local, devices, environment, gpus, 0 };
         if (find(&search))
             set->state = TASK_GPUS_KNOWN;
         set->by_rank = search.by_rank;
     }
-    for (uint32_t i = 0; gpus && i < c->node.gpu_count; i++)
+    for (uint32_t i = 0; gpus && i < c->facts->node.gpu_count; i++)
         if (hwloc_bitmap_isset(gpus, i))
             set->bits[i / 64] |= UINT64_C(1) << i % 64;
     hwloc_bitmap_free(gpus);
     free(devices);
 }
 
-void own_gpus_tell(const struct stepd_context *c, uint32_t local, spank_t spank)
+void own_gpus_tell(const struct step_run *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
     struct task_gpu_set gpus;

@@ -47,10 +47,10 @@ static void set_step(spank_t spank)
 }
 
 /* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */
-static void set_own(const struct stepd_context *c, const struct nuioa_assignment *own, char *text,
+static void set_own(const struct step_run *c, const struct nuioa_assignment *own, char *text,
                     spank_t spank)
 {
-    if (nuioa_environment_nics(own, &c->node, &c->options, text, ROOM) < 0)
+    if (nuioa_environment_nics(own, &c->facts->node, &c->facts->options, text, ROOM) < 0)
         return;
     if (*text)
         spank_unsetenv(spank, "NUIOA_LEVEL");
@@ -59,15 +59,16 @@ static void set_own(const struct stepd_context *c, const struct nuioa_assignment
 
 /* Returns true if variables of other programs may choose NICs for a task with these GPUs: those
  * that it has by gpus=local-rank count only if the user has typed --nuioa. */
-static bool may_filter(const struct stepd_context *c, const struct task_gpu_set *gpus)
+static bool may_filter(const struct step_run *c, const struct task_gpu_set *gpus)
 {
-    return gpus->state == TASK_GPUS_KNOWN || (gpus->state == TASK_GPUS_BY_RANK && c->options.asked);
+    return gpus->state == TASK_GPUS_KNOWN ||
+           (gpus->state == TASK_GPUS_BY_RANK && c->facts->options.asked);
 }
 
 /* Sets the variables that depend on the NICs, in place of those of the plan, which did not know
  * that the task has these GPUs. Variables of other programs that do not depend on them are those of
  * the plan. Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
-static bool set_looked_up(const struct stepd_context *c, const struct task_memory_part *task,
+static bool set_looked_up(const struct step_run *c, const struct task_memory_part *task,
                           const struct task_gpu_set *gpus, char *text, spank_t spank)
 {
     struct nuioa_assignment own = { 0 };
@@ -80,8 +81,9 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
         *text = '\0';
     else if (!c->task_memory->connected)
         set_block(spank, task->text + task->foreign, false);
-    else if (!c->node.emulated &&
-             nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
+    else if (!c->facts->node.emulated &&
+             nuioa_environment_foreign(&plan, &c->facts->node, &c->facts->options, 0, text, ROOM) >=
+                 0)
         set_block(spank, text, false);
     if (may_filter(c, gpus))
         set_some(spank, task->text + task->foreign, "NCCL_", false);
@@ -91,12 +93,12 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
 }
 
 /* Sets nuioa's variables for a task that sees these GPUs, and nobody knows which of them it has. */
-static void set_shared(const struct stepd_context *c, uint32_t local, char *text, spank_t spank)
+static void set_shared(const struct step_run *c, uint32_t local, char *text, spank_t spank)
 {
     struct nuioa_assignment own = { 0 };
     const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
-    if (c->options.export_set & NUIOA_EXPORT_ENV && gpu_nics_text(c, seen, text, ROOM))
+    if (c->facts->options.export_set & NUIOA_EXPORT_ENV && gpu_nics_text(c, seen, text, ROOM))
         spank_setenv(spank, "NUIOA_GPU_NICS", text, 1);
     if (!gpu_nics_look_up_one(c, seen, cpus, local, &own))
         return;
@@ -107,15 +109,15 @@ static void set_shared(const struct stepd_context *c, uint32_t local, char *text
 
 /* Returns true if a task has all GPUs that it has told of itself. Only one that sees several asks
  * the others, and waits for them. */
-static bool has_all(const struct stepd_context *c, const struct task_gpu_set *told)
+static bool has_all(const struct step_run *c, const struct task_gpu_set *told)
 {
-    uint32_t count = c->step.task_count;
+    uint32_t count = c->facts->step.task_count;
     if (told->state != TASK_GPUS_KNOWN || count <= 1 || gpu_share_count(told) <= 1)
         return told->state == TASK_GPUS_KNOWN;
     struct task_gpu_set *sets = calloc(count, sizeof(*sets));
     if (!sets)
         return false;
-    task_memory_see(c->task_memory, count, c->options.deadline_ms, sets);
+    task_memory_see(c->task_memory, count, c->facts->options.deadline_ms, sets);
     struct gpu_share share = gpu_share_find(sets, count);
     free(sets);
     return gpu_share_is_own(&share, told);
@@ -124,7 +126,7 @@ static bool has_all(const struct stepd_context *c, const struct task_gpu_set *to
 /* Sets what depends on the NICs and is not yet set. A task that may have GPUs, and nobody knows
  * which, is told no NIC by variables of other programs: they could keep it from the NIC of its
  * GPU. */
-static void set_nics(const struct stepd_context *c, uint32_t local, spank_t spank)
+static void set_nics(const struct step_run *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
     struct task_gpu_set told = task->told.gpus;
@@ -142,7 +144,7 @@ static void set_nics(const struct stepd_context *c, uint32_t local, spank_t span
 
 /* nuioa's own variables replace what the user has set. Variables that other programs read do
  * not. */
-void own_settings_apply(const struct stepd_context *c, uint32_t local, spank_t spank)
+void own_settings_apply(const struct step_run *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
     if (!__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE))

@@ -4,7 +4,7 @@
 
 #include <slurm/spank.h>
 
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* In the task, as the user: its memory policy and its variables, which slurmstepd has written into
  * the task memory (spank/stepd/rank_settings.h). `local` is the task's local rank, from 0. */
@@ -15,6 +15,6 @@
  * the NICs are those of the table (spank/task/gpu_nics.h); if it sees several, this waits until the
  * other tasks have told theirs, at most deadline_ms. It does nothing if slurmstepd has not
  * written this part. What cannot be set is left as it was. */
-void own_settings_apply(const struct stepd_context *context, uint32_t local, spank_t spank);
+void own_settings_apply(const struct step_run *context, uint32_t local, spank_t spank);
 
 #endif

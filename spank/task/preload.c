@@ -79,15 +79,15 @@ static void warn_of_directory(spank_t spank, const char *file)
     warn_once(spank, what, strerror(errno));
 }
 
-void preload_enter(const struct stepd_context *c, spank_t spank)
+void preload_enter(const struct step_run *c, spank_t spank)
 {
-    if (!*c->options.trace || step_is_launcher(spank))
+    if (!*c->facts->options.trace || step_is_launcher(spank))
         return;
     const char *why = add_shim(spank);
     if (why) {
         warn_once(spank, "trace: not recorded", why);
         return;
     }
-    warn_of_directory(spank, c->options.trace);
-    spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
+    warn_of_directory(spank, c->facts->options.trace);
+    spank_setenv(spank, "NUIOA_TRACE_FILE", c->facts->options.trace, 1);
 }

@@ -6,11 +6,11 @@
 #include "spank/task/own_settings.h"
 #include "spank/task/preload.h"
 
-uint32_t *task_init(const struct stepd_context *c, spank_t spank)
+uint32_t *task_init(const struct step_run *c, spank_t spank)
 {
     int local = -1;
     bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
-                local >= 0 && (uint32_t)local < c->step.task_count;
+                local >= 0 && (uint32_t)local < c->facts->step.task_count;
     batch_script_advise(spank);
     if (ours)
         own_gpus_tell(c, (uint32_t)local, spank);

@@ -22,14 +22,14 @@ the_plugin_does
 
 megabytes=4
 for tasks in 2 5 ${part:+3}; do
-    launch --jobid="$job" -n$tasks --nuioa=report
+    launch --jobid="$job" "-n$tasks" --nuioa=report
     is "-n$tasks: no core has two ranks, none is left, nobody has less than a fair share" \
         "$(division)" "least $((16 / tasks)), all 16, twice 0"
     is "-n$tasks: rank 0 is beside the NIC and leads; memory follows" \
         "$(beside_nic); $(distinct NUIOA_LEADER); $(near_own)" "0; 1; $tasks"
     is "-n$tasks: the report says it" \
         "$(says "the ranks divide the CPUs that they shared, the lowest ranks nearest")" 1
-    launch --jobid="$job" -n$tasks --nuioa --nuioa-hints="heavy=$((tasks - 1))"
+    launch --jobid="$job" "-n$tasks" --nuioa --nuioa-hints="heavy=$((tasks - 1))"
     is "-n$tasks, the last is heavy: it is beside the NIC" \
         "$(division); $(beside_nic); $(near_own)" \
         "least $((16 / tasks)), all 16, twice 0; $((tasks - 1)); $tasks"
@@ -105,7 +105,7 @@ launch --jobid="$job" -n1 --cpu-bind=none --nuioa
 is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy); $(nics)" \
     "0-15; default; eth0"
 for list in map_mem:0,1 rank ${part:+mask_mem:0x1,0x2}; do
-    launch --jobid="$job" -n2 --exclusive --mem-bind=$list --nuioa=report
+    launch --jobid="$job" -n2 --exclusive "--mem-bind=$list" --nuioa=report
     is "--mem-bind=$list: the ranks stay beside their memory, and the report says why" \
         "$(values numa); $(near_own); $(says "an explicit --mem-bind gives each rank")" "0 1; 2; 1"
 done
@@ -191,7 +191,7 @@ for step in 1 2 3 4; do
 done
 wait
 END
-as_user sbatch -W -n16 -o /tmp/four.out /tmp/four.sh >/dev/null
+as_user salloc -Q -n16 bash /tmp/four.sh
 ranks=$(grep -h ^rank= /tmp/four.[1-4])
 is "four exclusive steps at once: each core has one rank" "$(division); $(near_own); $(nics)" \
     "least 2, all 16, twice 0; 8; $(repeat 8 eth0)"
@@ -200,10 +200,10 @@ is "four exclusive steps at once: each core has one rank" "$(division); $(near_o
 echo "optional /usr/lib/slurm/nuioa.so default=on" >/etc/slurm/plugstack.conf
 job=$(hold 16)
 for tasks in 1 2 ${part:+3 5}; do
-    launch --jobid="$job" -n$tasks
+    launch --jobid="$job" "-n$tasks"
     is "default=on alone, -n$tasks: untouched" \
         "$(values cpus); $(values policy); $(nics)" \
-        "$(repeat $tasks 0-15); $(repeat $tasks default); $(repeat $tasks eth0)"
+        "$(repeat "$tasks" 0-15); $(repeat "$tasks" default); $(repeat "$tasks" eth0)"
 done
 echo "optional /usr/lib/slurm/nuioa.so default=on cores=share" >/etc/slurm/plugstack.conf
 launch --jobid="$job" -n2

@@ -431,7 +431,7 @@ static void run_tasks(const struct role *role)
     /* Then Slurm waits a second or more for each child that is left. */
     while ((last = waitpid(-1, &status, WNOHANG)) > 0)
         ;
-    if (last == 0 && !role->plan.number)
+    if (last == 0 && !role->plan.number && !role->task_plan.number)
         fail("when all tasks have ended, a child lives");
     fault_resume();
 }

@@ -41,7 +41,7 @@ void nuioa_nic_table_free(struct nuioa_nic_table *table)
     (void)table;
 }
 
-bool task_gpus_open(const struct stepd_context *c, uint32_t local)
+bool task_gpus_open(const struct step_run *c, uint32_t local)
 {
     (void)c;
     return local == 0;
@@ -61,14 +61,15 @@ static void *forge(void *arg)
 
 static void test_a_task_writes_too(void **state)
 {
-    static struct stepd_context context;
+    static struct step_facts facts;
+    static struct step_run context = { .facts = &facts };
     struct nuioa_request request = { 0 };
     pthread_t forger;
     (void)state;
     for (uint32_t i = 0; i < NICS; i++)
         nics[i] = i + 1;
-    context.step.task_count = 1;
-    context.node.gpu_count = TASK_GPUS_MAX;
+    facts.step.task_count = 1;
+    facts.node.gpu_count = TASK_GPUS_MAX;
     struct task_memory *task_memory = context.task_memory = task_memory_new(1);
     assert_non_null(task_memory);
     assert_int_equal(pthread_create(&forger, NULL, forge, task_memory), 0);
@@ -90,13 +91,14 @@ static void test_a_task_writes_too(void **state)
  * be an index of the node's NICs. */
 static void test_a_forged_table(void **state)
 {
-    static struct stepd_context context;
+    static struct step_facts facts;
+    static struct step_run context = { .facts = &facts };
     struct nuioa_nic node_nics[2] = { { .name = "a" }, { .name = "b" } };
     const struct task_gpu_set gpus = { .state = TASK_GPUS_KNOWN, .bits = { 1 } };
     const uint32_t forged[] = { 2, 1000, UINT32_MAX };
     struct nuioa_assignment own;
     (void)state;
-    context.node = (struct nuioa_node){ .gpu_count = 1, .nic_count = 2, .nics = node_nics };
+    facts.node = (struct nuioa_node){ .gpu_count = 1, .nic_count = 2, .nics = node_nics };
     struct task_memory *task_memory = context.task_memory = task_memory_new(1);
     assert_non_null(task_memory);
     task_memory->table_ready = 1;

@@ -20,7 +20,8 @@ const struct task_gpus_file task_gpus_files[GPUS] = { { "/dev/null", 3 },
                                                       { "/dev/full", 7 } };
 bool file_unknown;
 char said[256];
-struct stepd_context context;
+struct step_facts facts;
+struct step_run context;
 pid_t pids[TASKS];
 
 static struct nuioa_gpu gpus[GPUS];
@@ -47,12 +48,12 @@ uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
 
 void begin(void)
 {
-    context = (struct stepd_context){
+    facts = (struct step_facts){
         .step = { .task_count = TASKS, .gpus = NUIOA_GPUS_SEVERAL, .sees_gpu = true },
         .node = { .gpu_count = GPUS, .gpus = gpus },
-        .forked = { .pids = pids }
     };
-    context.options.deadline_ms = 20000;
+    facts.options.deadline_ms = 20000;
+    context = (struct step_run){ .facts = &facts, .forked = { .pids = pids } };
     memset(tasks, 0, sizeof(tasks));
     memset(gpus, 0, sizeof(gpus));
 }
@@ -63,7 +64,7 @@ const char *describe(void)
     size_t used = 0;
     task_gpus_list(&context, tasks, indexes);
     *text = '\0';
-    for (unsigned i = 0; i < context.step.task_count; i++) {
+    for (unsigned i = 0; i < facts.step.task_count; i++) {
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? " " : "");
         const char *mark = tasks[i].gpus_shared ? "&" : "?";
         uint32_t count = tasks[i].gpus_known ? tasks[i].gpu_count : tasks[i].seen_count;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* A step of three tasks on a node with three GPUs, for the tests of spank/stepd/task_gpus.h. */
 
@@ -22,8 +22,9 @@ extern const struct task_gpus_file task_gpus_files[GPUS];
 extern bool file_unknown; /* the file of the last GPU is unknown */
 extern char said[256];    /* the last text of slurm_debug() */
 
-extern struct stepd_context context;
-extern pid_t pids[TASKS]; /* the processes of the tasks; 0: none */
+extern struct step_facts facts;
+extern struct step_run context; /* of these facts */
+extern pid_t pids[TASKS];       /* the processes of the tasks; 0: none */
 
 /* Sets `context` to the step, about whose GPUs nothing is known yet. */
 void begin(void);

@@ -238,7 +238,7 @@ static void test_a_vendor_without_constraint(void **state)
 {
     (void)state;
     need_cgroups();
-    context.node.gpus[2].vendor = NUIOA_GPU_AMD;
+    facts.node.gpus[2].vendor = NUIOA_GPU_AMD;
     deny(group_of(0), 0);
     deny(group_of(1), 1);
     for (int gpu = 0; gpu < 2; gpu++)
@@ -277,21 +277,21 @@ static void test_steps_without_gpus_are_not_asked(void **state)
     begin();
     pid_t none[TASKS] = { 0 };
     context.forked.pids = none;
-    context.step.gpus = NUIOA_GPUS_NONE;
-    context.step.sees_gpu = false;
+    facts.step.gpus = NUIOA_GPUS_NONE;
+    facts.step.sees_gpu = false;
     assert_string_equal(ask(), "- - -");
-    context.step.gpus = NUIOA_GPUS_UNKNOWN; /* nothing says that the step has GPUs */
+    facts.step.gpus = NUIOA_GPUS_UNKNOWN; /* nothing says that the step has GPUs */
     assert_int_equal(task_gpus_prepare(&context), 0);
     assert_null(context.gpus);
     assert_string_equal(ask(), "? ? ?");
-    context.node.gpu_count = 0;
+    facts.node.gpu_count = 0;
     assert_string_equal(ask(), "- - -");
     *said = '\0';
-    context.step.sees_gpu = true; /* Slurm has GPUs of which nobody knows anything here */
-    context.step.gpus = NUIOA_GPUS_ONE;
+    facts.step.sees_gpu = true; /* Slurm has GPUs of which nobody knows anything here */
+    facts.step.gpus = NUIOA_GPUS_ONE;
     assert_string_equal(ask(), "? ? ?");
-    context.node.gpu_count = GPUS;
-    context.node.emulated = true;
+    facts.node.gpu_count = GPUS;
+    facts.node.emulated = true;
     assert_string_equal(ask(), "? ? ?");
     assert_string_equal(said, "");
 }
@@ -323,7 +323,7 @@ static void test_a_child_that_stops(void **state)
     need_cgroups();
     deny(group_of(0), 0);
     assert_true(put(top, "cgroup.freeze", "1"));
-    context.options.deadline_ms = 50;
+    facts.options.deadline_ms = 50;
     assert_string_equal(ask(), "? ? ?");
     assert_non_null(strstr(said, "timed out"));
 }
@@ -352,7 +352,7 @@ static void test_a_child_that_hangs(void **state)
     struct sigaction action = { .sa_handler = end_hang }, old;
     deny(group_of(0), 0);
     assert_true(put(top, "cgroup.freeze", "1"));
-    context.options.deadline_ms = 50;
+    facts.options.deadline_ms = 50;
     assert_int_equal(task_gpus_prepare(&context), 0);
     sigaction(SIGALRM, &action, &old);
     unkillable = 1;

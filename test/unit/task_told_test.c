@@ -150,7 +150,7 @@ static void test_one_knows_nothing(void **state)
 static void test_one_task_alone(void **state)
 {
     (void)state;
-    context.step.task_count = 1;
+    facts.step.task_count = 1;
     start_telling(0, TASK_GPUS_KNOWN, 7);
     assert_true(task_gpus_await(&context));
     assert_string_equal(describe(), "0,1,2");
@@ -193,7 +193,7 @@ static void test_told_while_it_changes(void **state)
 {
     (void)state;
     volatile struct task_gpu_set *told = &context.task_memory->tasks[0].told.gpus;
-    context.step.task_count = 1;
+    facts.step.task_count = 1;
     pids[0] = fork();
     if (pids[0] == 0) {
         task_memory_tell(context.task_memory, 0,
@@ -229,7 +229,7 @@ static void test_a_late_task(void **state)
         for (;;)
             pause();
     await_told(2);
-    context.options.deadline_ms = 50;
+    facts.options.deadline_ms = 50;
     assert_false(task_gpus_await(&context));
     assert_string_equal(describe(), "0 ? 2");
 }
@@ -240,7 +240,7 @@ static void test_a_task_that_ends(void **state)
 {
     (void)state;
     int status;
-    context.options.deadline_ms = 600000;
+    facts.options.deadline_ms = 600000;
     start_telling(0, TASK_GPUS_KNOWN, 1);
     start_telling(1, TASK_GPUS_KNOWN, 1);
     await_told(2);

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_STEPD_STEPD_CONTEXT_H
-#define SPANK_STEPD_STEPD_CONTEXT_H
+#ifndef SPANK_STEPD_STEP_RUN_H
+#define SPANK_STEPD_STEP_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "mapping/mapping.h"
-#include "option/option.h"
-#include "profile/hints.h"
 #include "spank/common/flags.h"
-#include "spank/common/step.h"
 #include "spank/stepd/flows_answer.h"
+#include "spank/stepd/step_facts.h"
 #include "spank/stepd/task_memory.h"
-#include "topology/node.h"
+#include "util/error.h"
 
-struct completion;
+struct launch;
 struct flows;
 struct nuioa_publisher;
 struct report_stepd;
@@ -33,22 +30,16 @@ struct forked_tasks {
     uint32_t count; /* number of tasks that are forked */
 };
 
-/* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy,
- * and only reads it. The comments say which file writes each part; the same file frees it.
- * [task_count] is step.task_count, by local rank. */
-struct stepd_context {
+/* The state of the step, which changes from one hook to the next. Each task that slurmstepd forks
+ * has a copy, and only reads it. The comments say which file writes each part; the same file frees
+ * it. [task_count] is facts->step.task_count, by local rank. */
+struct step_run {
     /* dispatch.c. `flags` is what the user typed; stepd.c counts times.cpu_us. */
     const struct flags *flags;
+    const struct step_facts *facts;
     struct hook_times times;
 
-    /* stepd.c, in init_post_opt. Later they stay as they are, with two exceptions: publisher.c
-     * writes the ranks that PMIx has into step.ranks, and completion.c clears `active`. */
-    struct nuioa_options options; /* all option sources together */
-    struct step step;
-    struct nuioa_node node;
-    struct nuioa_hints hints;
-    pid_t pid;   /* process id of slurmstepd */
-    bool active; /* the plugin places the tasks of this step */
+    bool active; /* the plugin places the tasks of this step: stepd.c; launch.c clears it */
 
     /* stepd.c, in task_post_fork; the array is there after init_post_opt. */
     struct forked_tasks forked;
@@ -66,7 +57,7 @@ struct stepd_context {
     struct flows *flows;
     struct nuioa_publisher *publisher;
     struct report_stepd *report;
-    struct completion *completion;
+    struct launch *launch;
 };
 
 #endif

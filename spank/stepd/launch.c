@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/stepd/completion.h"
+#include "spank/stepd/launch.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -18,32 +18,32 @@
 
 /* A plan's warnings follow from options and hints, which are the same on all nodes, so only the
  * first node passes them on to the user. */
-static void take_plan_warnings(struct stepd_context *c, const struct nuioa_plan *plan)
+static void take_plan_warnings(struct step_run *c, const struct nuioa_plan *plan)
 {
     for (unsigned i = 0; i < plan->warnings.count; i++)
-        if (c->step.node_id == 0)
+        if (c->facts->step.node_id == 0)
             nuioa_warn(&c->faults, "%s", plan->warnings.text[i]);
         else
             slurm_info("nuioa: %s", plan->warnings.text[i]);
 }
 
 /* Warns of what the step's GPUs forbid. */
-static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
+static void warn_gpus(struct step_run *c, const struct nuioa_plan *plan)
 {
     uint32_t lost = task_gpus_lost(c), shared = task_gpus_shared(c);
-    uint32_t by_rank = c->options.asked ? 0 : task_gpus_by_rank(c);
-    if (!c->options.report && !c->options.explain)
+    uint32_t by_rank = c->facts->options.asked ? 0 : task_gpus_by_rank(c);
+    if (!c->facts->options.report && !c->facts->options.explain)
         return;
-    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && by_rank)
+    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_FOREIGN && by_rank)
         nuioa_warn(&c->faults,
                    "export: %u of %u ranks get no variable that chooses NICs, because the site "
                    "assumes gpus=local-rank, and nobody typed --nuioa",
-                   by_rank, c->step.task_count);
-    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
-        task_gpus_are_possible(c, c->step.gpus))
+                   by_rank, c->facts->step.task_count);
+    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
+        task_gpus_are_possible(c, c->facts->step.gpus))
         nuioa_warn(&c->faults,
                    "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,
-                   c->step.task_count,
+                   c->facts->step.task_count,
                    shared == lost ? "they see the same GPUs, and nobody knows which rank uses "
                                     "which (--gpus-per-task=1 gives each its own, with "
                                     "--gres-flags=allow-task-sharing from Slurm 23.11 on)"
@@ -51,30 +51,30 @@ static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */
-static void log_request(const struct stepd_context *c, const struct placement *p)
+static void log_request(const struct step_run *c, const struct placement *p)
 {
     char cpus[128];
     hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), p->allowed_cpus);
     slurm_debug("nuioa: %u tasks from rank %u, step cores %s, may use CPUs %s%s%s%s: %s", p->count,
-                c->step.ranks[0], c->step.cores ? c->step.cores : "unknown", cpus,
-                c->step.bound_by_user ? ", --cpu-bind" : "",
-                c->step.memory_by_user ? ", --mem-bind" : "", c->step.sees_gpu ? ", GPUs" : "",
-                p->plan.reason);
+                c->facts->step.ranks[0], c->facts->step.cores ? c->facts->step.cores : "unknown",
+                cpus, c->facts->step.bound_by_user ? ", --cpu-bind" : "",
+                c->facts->step.memory_by_user ? ", --mem-bind" : "",
+                c->facts->step.sees_gpu ? ", GPUs" : "", p->plan.reason);
 }
 
 /* A task waits for the thread so much longer than the thread may wait. */
 #define SLACK_MS 2000
 
 /* The plan, the work that remains after it, and the thread that may do both. */
-struct completion {
-    struct stepd_context *context;
+struct launch {
+    struct step_run *context;
     struct placement placement;
     pthread_t thread;
     bool started; /* the thread runs or has run, and is to be joined */
 };
 
 /* There is no plan: the tasks stay where Slurm put them. */
-static void give_up(struct stepd_context *c, const char *why)
+static void give_up(struct step_run *c, const char *why)
 {
     nuioa_warn(&c->faults, "%s", why);
     c->active = false;
@@ -85,18 +85,18 @@ static void give_up(struct stepd_context *c, const char *why)
 /* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than
  * the option deadline_ms allows for the discovery of a node. `since_us` is the CPU time of this
  * thread when this hook began. Returns when planning must end, by nuioa_cpu_us() of this thread. */
-static uint64_t planning_end(const struct stepd_context *c, uint64_t since_us)
+static uint64_t planning_end(const struct step_run *c, uint64_t since_us)
 {
     uint64_t now_us = nuioa_cpu_us(), spent_us = c->times.cpu_us + (now_us - since_us);
-    uint64_t all_us = (uint64_t)c->options.deadline_ms * 1000;
+    uint64_t all_us = (uint64_t)c->facts->options.deadline_ms * 1000;
     return now_us + (spent_us < all_us ? all_us - spent_us : 0);
 }
 
 /* Makes the plan, carries it out, writes what the tasks need, and tells the user. `stay` says why
  * none may move, or is NUIOA_REASON_NONE. */
-static void place(struct completion *later, enum nuioa_reason stay)
+static void place(struct launch *later, enum nuioa_reason stay)
 {
-    struct stepd_context *c = later->context;
+    struct step_run *c = later->context;
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
     flows_take(c);
@@ -120,7 +120,7 @@ static void place(struct completion *later, enum nuioa_reason stay)
  * has ended, delays the others, and then none moves. */
 static void *place_in_thread(void *arg)
 {
-    struct completion *later = arg;
+    struct launch *later = arg;
     bool told = task_gpus_await(later->context);
     place(later, told ? NUIOA_REASON_NONE : NUIOA_REASON_GPUS_LATE);
     task_memory_open(later->context->task_memory);
@@ -131,15 +131,15 @@ static void *place_in_thread(void *arg)
  * task_init. The thread blocks all signals,
  * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
  * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
-static bool start_thread(struct completion *later)
+static bool start_thread(struct launch *later)
 {
-    struct stepd_context *c = later->context;
+    struct step_run *c = later->context;
     sigset_t all, before;
-    if (getpid() != c->pid)
+    if (getpid() != c->facts->pid)
         return false;
     /* It waits for the tasks, and thinks. */
     task_memory_close(c->task_memory,
-                      nuioa_clock_ms() + 2 * c->options.deadline_ms + FLOWS_MS + SLACK_MS);
+                      nuioa_clock_ms() + 2 * c->facts->options.deadline_ms + FLOWS_MS + SLACK_MS);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     later->started = !pthread_create(&later->thread, NULL, place_in_thread, later);
@@ -153,19 +153,19 @@ static bool start_thread(struct completion *later)
  * GPUs of all of them, which the kernel does not tell. The tasks themselves look up their NICs, and
  * need no plan for that. Where Slurm chooses a task's GPUs by its CPUs in the task itself, tasks
  * may move only after that. */
-static bool plan_needs_tasks(const struct stepd_context *c)
+static bool plan_needs_tasks(const struct step_run *c)
 {
-    bool moves = c->options.mode == NUIOA_ON;
-    if (!c->gpus || !c->step.sees_gpu)
+    bool moves = c->facts->options.mode == NUIOA_ON;
+    if (!c->gpus || !c->facts->step.sees_gpu)
         return false;
     if (task_gpus_known(c))
         return moves && slurm_compat_chooses_gpus_late();
-    return moves || c->publisher || c->options.report || c->options.explain;
+    return moves || c->publisher || c->facts->options.report || c->facts->options.explain;
 }
 
-void completion_begin(struct stepd_context *c)
+void launch_begin(struct step_run *c)
 {
-    struct completion *later = c->completion = calloc(1, sizeof(*later));
+    struct launch *later = c->launch = calloc(1, sizeof(*later));
     if (!later) {
         give_up(c, "out of memory");
         return;
@@ -178,14 +178,14 @@ void completion_begin(struct stepd_context *c)
     place(later, early && task_gpus_known(c) ? NUIOA_REASON_GPUS_NO_THREAD : NUIOA_REASON_NONE);
 }
 
-void completion_end(struct stepd_context *c)
+void launch_end(struct step_run *c)
 {
-    struct completion *later = c->completion;
+    struct launch *later = c->launch;
     if (!later)
         return;
     if (later->started)
         pthread_join(later->thread, NULL);
     placement_free(&later->placement);
     free(later);
-    c->completion = NULL;
+    c->launch = NULL;
 }

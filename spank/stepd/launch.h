@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_STEPD_COMPLETION_H
-#define SPANK_STEPD_COMPLETION_H
+#ifndef SPANK_STEPD_LAUNCH_H
+#define SPANK_STEPD_LAUNCH_H
 
-#include "spank/stepd/stepd_context.h"
+#include "spank/stepd/step_run.h"
 
 /* What is done when all tasks of the step exist on this node: the plan, and all that follows from
  * it. A thread may do a part of it, while Slurm goes on and the tasks wait. */
@@ -11,10 +11,10 @@
  * the record, publishes, writes the task memory, prints. What needs srun's answer, or what the
  * tasks tell of their GPUs, is done by a thread; the tasks then wait for the task memory. It cannot
  * fail: what goes wrong is a fault, and the tasks run as Slurm bound them. */
-void completion_begin(struct stepd_context *context);
+void launch_begin(struct step_run *context);
 
 /* When all tasks have ended: ends the thread, which stops waiting for others, and frees
- * context->completion. Without one it does nothing. */
-void completion_end(struct stepd_context *context);
+ * context->launch. Without one it does nothing. */
+void launch_end(struct step_run *context);
 
 #endif
