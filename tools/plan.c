@@ -47,8 +47,7 @@ static const char usage[] =
 
 /* The command line and its files as they were read, kept until the plan is printed. */
 struct job {
-    const char *command;
-    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *gpus, *xml, *format;
+    const char *xml, *format;
     bool json, help, explain;
     struct nuioa_options options;
     struct nuioa_node node;
@@ -65,7 +64,7 @@ static int set_option(struct tool_args *args, void *context)
         if (!args->value)
             return TOOL_USAGE;
         if (!islower((unsigned char)*args->value)) {
-            job->gpus = args->value;
+            job->input.gpus = args->value;
             return 0;
         }
     }
@@ -75,11 +74,11 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },
-        { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL },
-        { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },
+        { "tasks", &job->input.text.tasks, NULL },
+        { "cpus-per-task", &job->input.text.cpus_per_task, NULL },
+        { "allowed", &job->input.text.allowed, NULL },
+        { "binding", &job->input.binding, NULL },
+        { "ranks", &job->input.text.ranks, NULL },
         { "xml", &job->xml, NULL },
         { "format", &job->format, NULL },
         { "json", NULL, &job->json },
@@ -87,7 +86,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
         { "explain", NULL, &job->explain },
         { NULL, NULL, NULL },
     };
-    job->command = argv[0];
+    job->input.command = argv[0];
     nuioa_options_init(&job->options);
     job->options.mode = NUIOA_ON; /* the default is off, but here a plan was asked for */
     job->options.asked = true;
@@ -96,12 +95,11 @@ static int read_arguments(struct job *job, int argc, char **argv)
         return rc;
     nuioa_options_finish(&job->options);
     if (job->json + !!job->xml + !!job->format > 1)
-        return tool_usage(job->command, "--json, --xml and --format exclude each other");
+        return tool_usage(job->input.command, "--json, --xml and --format exclude each other");
     if (job->format && strcmp(job->format, "cpu-bind"))
-        return tool_usage(job->command, "--format: '%s' is not cpu-bind; for mpirun use nuioa exec",
-                          job->format);
-    return plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
-                                job->ranks, job->allowed, job->binding, job->gpus);
+        return tool_usage(job->input.command,
+                          "--format: '%s' is not cpu-bind; for mpirun use nuioa exec", job->format);
+    return plan_input_read(&job->input);
 }
 
 static int load_node(struct job *job)

@@ -164,8 +164,9 @@ static uint32_t count_items(const char *list, char separator)
 }
 
 /* Finds the number of tasks. All options that give it must give the same. */
-static int count_tasks(struct plan_input *input, const char *tasks, const char *ranks)
+static int count_tasks(struct plan_input *input)
 {
+    const char *tasks = input->text.tasks, *ranks = input->text.ranks;
     uint32_t named = 0;
     int rc = 0;
     if (tasks && (nuioa_parse_u32(tasks, PLAN_TASKS_MAX, &input->task_count) || !input->task_count))
@@ -195,27 +196,22 @@ static int count_tasks(struct plan_input *input, const char *tasks, const char *
     return ranks ? 0 : default_ranks(input);
 }
 
-int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
-                         const char *cpus_per_task, const char *ranks, const char *allowed,
-                         const char *binding, const char *gpus)
+int plan_input_read(struct plan_input *input)
 {
-    memset(input, 0, sizeof(*input));
-    input->command = command;
-    input->binding = binding;
-    input->gpus = gpus;
+    const char *cpus_per_task = input->text.cpus_per_task, *allowed = input->text.allowed;
     if (cpus_per_task &&
         (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) || !input->cpus_per_task))
-        return tool_usage(command, "--cpus-per-task: '%s' is not a number from 1 to %d",
+        return tool_usage(input->command, "--cpus-per-task: '%s' is not a number from 1 to %d",
                           cpus_per_task, CPU_MAX);
     if (allowed) {
         input->allowed = hwloc_bitmap_alloc();
         if (!input->allowed)
             return tool_fail("out of memory");
         if (plan_cpu_list(allowed, input->allowed))
-            return tool_usage(command, "--allowed: '%s' is not a CPU list such as 0,2,4-7",
+            return tool_usage(input->command, "--allowed: '%s' is not a CPU list such as 0,2,4-7",
                               allowed);
     }
-    return count_tasks(input, tasks, ranks);
+    return count_tasks(input);
 }
 
 /* --- where Slurm would put them --------------------------------------------------------------- */

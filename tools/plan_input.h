@@ -10,17 +10,20 @@
 /* The most tasks of a plan. */
 #define PLAN_TASKS_MAX 65536
 
-/* The input as it was typed. plan_input_free frees all arrays and sets; the texts are the caller's.
- * Sets of CPUs hold OS indexes. */
+/* The input as it was requested. plan_input_free frees all arrays and sets; the texts are the
+ * caller's. Sets of CPUs hold OS indexes. */
 struct plan_input {
     const char *command; /* for messages */
+    struct {
+        const char *tasks, *cpus_per_task, *ranks, *allowed; /* NULL if not given */
+    } text;
     uint32_t task_count;
     uint32_t cpus_per_task;   /* 0 if not given */
     uint32_t *ranks;          /* [task_count]: global ranks */
-    bool whole_job;           /* no ranks were typed: these are taken for all of the job */
+    bool whole_job;           /* no ranks were requested: these are taken for all of the job */
     hwloc_bitmap_t allowed;   /* NULL if not given */
     const char *binding;      /* a file, "none", or NULL */
-    const char *gpus;         /* as typed, such as "0;1;2,3", or NULL */
+    const char *gpus;         /* as requested, such as "0;1;2,3", or NULL */
     uint32_t *gpu_list;       /* indexes into node->gpus, those of each task one after the other */
     uint32_t line_count;      /* of that file */
     hwloc_bitmap_t *cpus;     /* [line_count], later [task_count] */
@@ -29,13 +32,9 @@ struct plan_input {
     uint32_t pair_count;
 };
 
-/* Clears *input and reads the values of the options that have these names, as typed, and the file
- * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command`,
- * `binding` and `gpus`. Returns 0, or an exit status after a message on stderr. The caller
- * calls plan_input_free in any case. */
-int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
-                         const char *cpus_per_task, const char *ranks, const char *allowed,
-                         const char *binding, const char *gpus);
+/* Reads the texts of *input, and the file `binding`; all else in it must be zero. Returns 0, or an
+ * exit status after a message on stderr. The caller calls plan_input_free in any case. */
+int plan_input_read(struct plan_input *input);
 
 /* Fills *request, which then points into *input, *node and *options: they must outlive it, and
  * there is nothing to free in it. Adds warnings about the hints to *warnings. Returns 0, or an exit

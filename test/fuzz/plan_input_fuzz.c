@@ -79,16 +79,20 @@ static const char *given(const char *value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
-    struct plan_input plan;
     char *values[4];
     for (unsigned i = 0; i < 4; i++)
         values[i] = input_line(&in);
     /* The fourth line is a list of CPUs, or the GPUs of the tasks. */
     const char *gpus = strchr(values[3], ';') ? values[3] : NULL;
+    struct plan_input plan = {
+        .command = "plan",
+        .text = { given(values[0]), given(values[1]), given(values[2]),
+                  gpus ? NULL : given(values[3]) },
+        .binding = in.size ? "b" : NULL,
+        .gpus = gpus,
+    };
     files_open(in.data, in.size);
-    int rc =
-        plan_input_arguments(&plan, "plan", given(values[0]), given(values[1]), given(values[2]),
-                             gpus ? NULL : given(values[3]), in.size ? "b" : NULL, gpus);
+    int rc = plan_input_read(&plan);
     INPUT_CHECK(rc || plan.task_count > 0);
     INPUT_CHECK(rc || !in.size || plan.line_count == plan.task_count);
     if (!rc && plan.task_count <= TASKS_MAX)
