@@ -374,4 +374,36 @@ else
     skip "what is bound stays" "one CPU, or this test is bound"
 fi
 
+# --- CPUs that the kernel refuses ---------------------------------------------------------------
+
+if [ "$(nproc)" -gt 1 ] && [ "$(nproc --all)" -le 16 ] &&
+    "${CC:-cc}" -shared -fPIC -xc -o "$work/refuse.so" - 2>"$work/cc" <<'END'; then
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* All CPUs may be asked for, to see which there are; nothing else is set. */
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+    if (CPU_COUNT_S(size, set) > 1024)
+        return (int)syscall(SYS_sched_setaffinity, pid, size, set);
+    errno = EINVAL;
+    return -1;
+}
+END
+    refused=(LD_PRELOAD="$work/refuse.so" HWLOC_XMLFILE="$hagrid" HWLOC_THISSYSTEM=1
+        ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0")
+    # shellcheck disable=SC2016 # the rank's shell
+    told=(sh -c 'echo "${NUIOA_CPUS-none} ${NUIOA_LEADER-nobody}"')
+    mine=$(taskset -cp $$ | sed 's/.*: //; s/,/-/')
+    with "the kernel refuses to bind: the CPUs stay, and nobody leads" "0|$mine nobody|2" \
+        "${refused[@]}" -- --deadline-ms 60000 --local-rank 0 --local-size 2 --ranks 0,1 \
+        --nuioa=report --hints heavy=0 -- "${told[@]}"
+    is "... which is said" "$(grep -c 'local rank 0 may not run on all of CPUs' "$work/err") $(
+        grep -c 'CPUs .* kept.*: its CPUs could not be set: they stay' "$work/err")" "1 1"
+else
+    skip "the kernel refuses to bind" "one CPU, more than 16, or no compiler"
+fi
+
 done_testing
