@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/plan_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "slots/core.h"
+
+struct omp_place {
+    hwloc_bitmap_t cpus;
+    uint32_t level, tie, order;
+};
+
+static int nearer_place(const void *a, const void *b)
+{
+    const struct omp_place *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Returns the rail of a NIC (index into node->nics), or -1 if it is none. */
+static int rail_of(const struct nuioa_rails *rails, int32_t nic)
+{
+    for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
+        if (rails->nic[r] == (uint32_t)nic)
+            return (int)r;
+    return -1;
+}
+
+/* Measures the distance of one core from the rank's own NIC, because another NIC may be nearer to
+ * some of its cores. */
+static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
+                          struct omp_place *core)
+{
+    int rail = rail_of(&p->basis.rails, assignment->nic);
+    if (rail < 0)
+        return;
+    core->level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, core->cpus);
+    core->tie =
+        !hwloc_bitmap_isincluded(core->cpus, p->basis.request->node->nics[assignment->nic].cpus);
+}
+
+/* Lists the cores of an assignment, in the order of the machine: cores[count], which are all that
+ * it has. Returns 0 or -ENOMEM. */
+static int list_cores(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
+                      struct omp_place *cores, uint32_t count)
+{
+    uint32_t at = 0, last = UINT32_MAX;
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
+            continue;
+        at += last != UINT32_MAX && pu->core != last;
+        last = pu->core;
+        if (at >= count)
+            break;
+        cores[at].order = at;
+        if (!cores[at].cpus && !(cores[at].cpus = hwloc_bitmap_alloc()))
+            return -ENOMEM;
+        hwloc_bitmap_set(cores[at].cpus, pu->os_index);
+    }
+    return 0;
+}
+
+/* Returns true if somebody said that ranks have CPUs for several threads. */
+static bool has_room(const struct nuioa_request *r)
+{
+    return r->cpus_per_task > 1 || r->cpus_typed > 1;
+}
+
+/* Notes what the user may type about the threads of a rank, whose cores are sorted by distance. To
+ * bind threads helps if a core is nearer the NIC than another one, or if the cores have memory of
+ * their own. */
+static void advise_on_threads(const struct planner *p, const struct nuioa_assignment *assignment,
+                              const struct omp_place *cores, uint32_t count)
+{
+    const struct nuioa_request *r = p->basis.request;
+    const struct omp_place *first = &cores[0], *last = &cores[count - 1];
+    bool differ = first->level != last->level || first->tie != last->tie ||
+                  hwloc_bitmap_weight(assignment->numas) > 1;
+    if (!p->acts || r->threads_by_user || r->threads == 1)
+        return;
+    if (r->options->threads == NUIOA_SWITCH_AUTO && has_room(r) && differ)
+        p->plan->advice |= 1u << NUIOA_ADVICE_THREADS;
+    if (r->options->threads == NUIOA_SWITCH_ON && !has_room(r))
+        p->plan->advice |= 1u << NUIOA_ADVICE_THREADS_NEED_C;
+}
+
+/* Returns false for ranks that share their CPUs, or that the user left unbound: the kernel places
+ * their threads. */
+static bool places_wanted(const struct planner *p, const struct nuioa_assignment *assignment)
+{
+    const struct nuioa_request *r = p->basis.request;
+    return r->options->threads != NUIOA_SWITCH_OFF && r->options->mode != NUIOA_OFF &&
+           (assignment->moved ||
+            !(nuioa_unbound(&p->basis) && (r->task_count > 1 || r->bound_by_user)));
+}
+
+int nuioa_plan_threads(const struct planner *p, struct nuioa_assignment *assignment)
+{
+    const struct nuioa_node *node = p->basis.request->node;
+    const uint32_t count = nuioa_core_count(node, assignment->cpus);
+    nuioa_assignment_drop_places(assignment);
+    if (count < 2 || !places_wanted(p, assignment))
+        return 0;
+    struct omp_place *cores = calloc(count, sizeof(*cores));
+    assignment->places = calloc(count, sizeof(*assignment->places));
+    int rc = cores && assignment->places ? list_cores(node, assignment, cores, count) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        measure_place(p, assignment, &cores[i]);
+    if (rc == 0) {
+        qsort(cores, count, sizeof(*cores), nearer_place);
+        advise_on_threads(p, assignment, cores, count);
+    }
+    for (uint32_t i = 0; cores && i < count; i++) {
+        if (rc == 0)
+            assignment->places[assignment->place_count++] = cores[i].cpus;
+        else
+            hwloc_bitmap_free(cores[i].cpus);
+    }
+    free(cores);
+    return rc;
+}
+
+bool nuioa_plan_binds_threads(const struct planner *p)
+{
+    const struct nuioa_request *r = p->basis.request;
+    return r->options->threads == NUIOA_SWITCH_ON && p->acts && has_room(r);
+}
