@@ -36,13 +36,13 @@ difference() {
 # changed SED-EXPRESSION: $work/libnuioa-client.so of sources that are changed so
 changed() {
     rm -rf "$work/src" && mkdir -p "$work/src/lib" "$work/headers" &&
-        cp -r "$top/pmix" "$work/src" && cp -r "$top/lib/util" "$work/src/lib" &&
+        cp -r "$top/pmix" "$work/src" && cp -r "$top"/lib/{util,ranks} "$work/src/lib" &&
         sed -i "$1" "$work"/src/pmix/client/{nuioa-client.h,libnuioa-client.map} &&
         cp "$work/src/pmix/client/nuioa-client.h" "$work/headers" &&
         (cd "$work/src" && gcc -g -O1 -std=gnu11 -fPIC -shared -D_GNU_SOURCE= -I. -Ilib \
             -Wl,--version-script=pmix/client/libnuioa-client.map \
             -Wl,-soname,libnuioa-client.so.1 -o "$work/libnuioa-client.so" \
-            lib/util/{hash,number,rank_id,variable}.c pmix/client/*.c -lm)
+            lib/util/{hash,number,variable}.c lib/ranks/rank_id.c pmix/client/*.c -lm)
 }
 
 is "the installed library has the ABI that was released" \
