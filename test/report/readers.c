@@ -64,14 +64,15 @@ struct outcome {
 
 static struct outcome read_as_node(uint32_t node, const char *directory)
 {
-    static struct stepd_context c = { .active = true };
+    static struct step_facts f;
+    static struct step_run c = { .facts = &f, .active = true };
     uint32_t ranks[2] = { node * 2 % 10000, node * 2 % 10000 + 1 };
     snprintf(variable, sizeof(variable), "SLURM_NUIOA_HINTS_PATH=%s/%u", directory, node);
-    nuioa_copy(c.options.hints, sizeof(c.options.hints), "@file");
-    c.pid = getpid();
-    c.step.node_id = 1;
-    c.step.task_count = 2;
-    c.step.ranks = ranks;
+    nuioa_copy(f.options.hints, sizeof(f.options.hints), "@file");
+    f.pid = getpid();
+    f.step.node_id = 1;
+    f.step.task_count = 2;
+    f.step.ranks = ranks;
     int64_t begin = clock_ms();
     flows_begin(&c, NULL);
     flows_take(&c);
