@@ -14,7 +14,8 @@
 
 enum { PAIRS = 4 };
 
-/* A switch on each of four NUMA nodes, with a GPU and, if `many`, two NICs; else two NICs in all. */
+/* A switch on each of four NUMA nodes, with a GPU and, if `many`, two NICs; else there are two
+ * NICs in all. */
 static struct plan_case *begin(bool many)
 {
     static const char *const names[] = { "a0", "a1", "b0", "b1", "c0", "c1", "d0", "d1" };
