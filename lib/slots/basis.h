@@ -5,7 +5,7 @@
 #include "nics/rails.h"
 #include "ranks/request.h"
 
-/* What all decisions of one plan read, and none changes. Private to the library. */
+/* All decisions of one plan read these facts, and none changes them. Private to the library. */
 struct nuioa_basis {
     const struct nuioa_request *request; /* the caller's */
     struct nuioa_rails rails;

@@ -9,7 +9,7 @@
 #include "spank/common/step.h"
 #include "topology/node.h"
 
-/* What slurmstepd knows of its step on this node. stepd.c reads it in init_post_opt; afterwards it
+/* slurmstepd knows this of its step on this node. stepd.c reads it in init_post_opt; afterwards it
  * is const, but for one thing: in user_init publisher.c writes the ranks that PMIx has into
  * step.ranks. */
 struct step_facts {

@@ -60,7 +60,7 @@ static void test_sentences(void **state)
     }
 }
 
-/* What the caller says is the plan's reason, on the page too, and no rank moves. */
+/* The caller's reason is the plan's, the page has it, and no rank moves. */
 static void test_callers(void **state)
 {
     (void)state;

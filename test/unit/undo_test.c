@@ -101,7 +101,7 @@ static void test_no_hints(void **state)
     check(begin(2, 1));
 }
 
-/* What only a placement does is not left: a memory policy, threads that are bound. */
+/* An undone plan leaves no memory policy, and binds no threads. */
 static void test_memory_and_threads(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@
 #include "tools/exec/exec_gpus.h"
 #include "tools/exec/launcher.h"
 
-/* What a process knows before it makes its plan. It is read once, and constant from then on. All
+/* A process knows this before it makes its plan. It is read once, and constant from then on. All
  * processes of a node read the same facts, and none that changes while they start: no load, no
  * state of a port. */
 struct exec_input {

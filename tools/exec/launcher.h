@@ -13,7 +13,7 @@
 
 #define LAUNCHER_TASKS_MAX 65536
 
-/* What the user requested. It goes before what the environment says. */
+/* The user requested this. It goes before what the environment says. */
 struct launcher_request {
     const char *launcher; /* a name of the table, or NULL */
     const char *ranks;    /* a list such as "4-7", "block", or NULL */
