@@ -7,6 +7,7 @@
 #include "plan/plan_cost.h"
 #include "slots/rank_block.h"
 #include "slots/free_cores.h"
+#include "slots/free_slots.h"
 
 /* Moves the block with the free cores among `among`; without any if that is NULL. Sets the CPUs in
  * the assignments. Returns as nuioa_rank_block_move does. */
@@ -38,6 +39,28 @@ static bool hints_help(const struct nuioa_slots *slots)
     return false;
 }
 
+/* Returns true if the lowest rank alone could have a mask nearer the NIC, or such free cores. */
+static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *own,
+                             enum nuioa_reason refused)
+{
+    struct nuioa_slots slots;
+    bool helps = false;
+    int rc = nuioa_free_slots_make(&slots, &p->basis, own,
+                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    for (uint32_t s = 1; rc == 0 && s < slots.count; s++)
+        helps |= slots.kind[s] == slots.kind[0] && slots.nic_cost[s] < slots.nic_cost[0];
+    nuioa_slots_free(&slots);
+    return helps;
+}
+
+/* Returns true if the block moves where `refused` does not hold, or in a step of the whole node. */
+static bool helps(const struct planner *p, const struct nuioa_slots *slots,
+                  enum nuioa_reason refused)
+{
+    return try_among(p, slots, nuioa_free_cores_advised(&p->basis, refused)) ==
+           NUIOA_RANK_BLOCK_MOVED;
+}
+
 /* Returns the reason why nobody moves: of all sentences the one whose advice helps. The CPUs in the
  * assignments are undefined then. */
 static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
@@ -45,10 +68,15 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
 {
     if (result == NUIOA_RANK_BLOCK_SPREAD)
         return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
-    if (try_among(p, slots, nuioa_free_cores_advised(&p->basis, refused)) == NUIOA_RANK_BLOCK_MOVED)
-        return refused == NUIOA_REASON_NONE ? NUIOA_REASON_BLOCK_NO_FREE : refused;
-    return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
-                                                : NUIOA_REASON_BLOCK_NEAREST;
+    if (nuioa_is_nearest(&p->basis, slots->cpus[0]))
+        return nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN : NUIOA_REASON_BLOCK_NEAREST;
+    if (refused != NUIOA_REASON_NONE && helps(p, slots, refused))
+        return refused;
+    if (hint_helps_first(p, slots, refused))
+        return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
+                                                    : NUIOA_REASON_BLOCK_HINT;
+    return helps(p, slots, NUIOA_REASON_NONE) ? NUIOA_REASON_BLOCK_NO_FREE
+                                              : NUIOA_REASON_BLOCK_NO_ROOM;
 }
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)

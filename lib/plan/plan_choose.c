@@ -134,7 +134,8 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     nuioa_slots_free(&all);
     if (!helps)
-        return NUIOA_REASON_NO_BETTER;
+        return !r->pair_count && nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN
+                                                                 : NUIOA_REASON_NO_BETTER;
     return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_FREE : refused;
 }
 
@@ -301,11 +302,34 @@ static bool are_large_enough(const struct nuioa_request *r, const struct nuioa_s
     return true;
 }
 
-/* cores=share: ranks that share a mask divide it. */
+/* Returns why dividing gains nothing, or NUIOA_REASON_NONE if it may, or if the user typed it: each
+ * mask is on one NUMA node, and neither pairs of ranks nor threads could be nearer each other. */
+static enum nuioa_reason why_not_divide(const struct nuioa_basis *b)
+{
+    const struct nuioa_request *r = b->request;
+    if (r->options->cores == NUIOA_CORES_SHARE || r->options->threads == NUIOA_SWITCH_ON ||
+        r->pair_count)
+        return NUIOA_REASON_NONE;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        const struct nuioa_pu *pu = nuioa_first_pu(r->node, r->tasks[i].cpus);
+        if (!pu || !nuioa_in_one_numa(r->node, pu, r->tasks[i].cpus))
+            return NUIOA_REASON_NONE;
+    }
+    return nuioa_nothing_nearer(b)                 ? NUIOA_REASON_EVEN
+           : nuioa_is_nearest(b, r->tasks[0].cpus) ? NUIOA_REASON_SHARE_NEAREST
+                                                   : NUIOA_REASON_SHARE_FAR;
+}
+
+/* Ranks that share a mask divide it. */
 static int place_shared(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots slots;
+    enum nuioa_reason stay = why_not_divide(&p->basis);
+    if (stay != NUIOA_REASON_NONE) {
+        nuioa_planner_say(p, stay);
+        return 0;
+    }
     int rc = nuioa_slots_share(&slots, &p->basis);
     if (rc == -ENOSPC || rc == -EEXIST)
         nuioa_planner_say(p,

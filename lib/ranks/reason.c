@@ -38,8 +38,15 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_HEAVIER_RAILS] = "heavier ranks are nearer the NICs, and share them",
     [NUIOA_REASON_BLOCK_MOVED] =
         "no hints: the ranks of the lowest rank's NUMA node moved nearer the NIC",
-    [NUIOA_REASON_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the "
-                                   "NIC than the lowest rank's",
+    [NUIOA_REASON_BLOCK_NEAREST] =
+        "no hints: the lowest rank is already as near the NIC as it can be",
+    [NUIOA_REASON_BLOCK_HINT] =
+        "no hints, and the ranks on the lowest rank's NUMA node cannot move nearer the NIC "
+        "together (--nuioa-hints=heavy=RANK moves RANK alone)",
+    [NUIOA_REASON_BLOCK_NO_ROOM] =
+        "no hints, and nothing nearer the NIC has room for the ranks on the lowest rank's NUMA "
+        "node",
+    [NUIOA_REASON_EVEN] = "all CPUs of this node are equally near a NIC: no move helps",
     [NUIOA_REASON_BLOCK_NO_FREE] =
         "no hints, and the step has no free cores nearer the NIC for the lowest rank's block (a "
         "job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
@@ -88,11 +95,17 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "the ranks divide the CPUs that they shared, heavier ranks nearer the NIC",
     [NUIOA_REASON_SHARE_TRAFFIC] = "the ranks divide the CPUs that they shared, by traffic to the "
                                    "NIC and neighbours",
+    [NUIOA_REASON_SHARE_NEAREST] =
+        "the ranks share CPUs of one NUMA node, the nearest to the NIC, and keep them",
+    [NUIOA_REASON_SHARE_FAR] =
+        "ranks that share CPUs keep them: the step has none nearer the NIC (a job of whole nodes "
+        "has: salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_SHARE_COSTS] = "ranks that share CPUs keep them all: dividing them would take "
                                  "neighbours apart or load NICs unevenly (--nuioa-hints=none "
                                  "divides them)",
     [NUIOA_REASON_SHARE_CROWDED] = "ranks that share CPUs keep them all: they are more than the "
-                                   "cores (fewer tasks, or a job with more cores)",
+                                   "cores of the step (fewer tasks, or a step with more: srun "
+                                   "without --exact, or a larger job)",
     [NUIOA_REASON_SHARE_TYPED] = "ranks that share CPUs keep them all: their parts would be below "
                                  "--cpus-per-task (a smaller -c, or fewer tasks)",
     [NUIOA_REASON_SHARE_UNEQUAL] = "ranks that share CPUs keep them all: their masks overlap, but "

@@ -39,6 +39,31 @@ double nuioa_nic_price(const struct nuioa_basis *b, uint32_t local, hwloc_const_
     return nuioa_gpu_nic_price(&b->rails, &r->tasks[local], cpus);
 }
 
+/* Returns the lowest level from a NIC of a NUMA node of `cpus`, or the highest one. */
+static uint32_t level_among(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus, bool highest)
+{
+    const struct nuioa_node *node = b->request->node;
+    uint32_t level = NUIOA_NO_LEVEL;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        uint32_t here = nuioa_rails_nearest(&b->rails, node->numas[i].cpus);
+        if (hwloc_bitmap_intersects(node->numas[i].cpus, cpus) &&
+            (level == NUIOA_NO_LEVEL || (highest ? here > level : here < level)))
+            level = here;
+    }
+    return level;
+}
+
+bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
+{
+    return level_among(b, cpus, false) == level_among(b, b->request->node->allowed_cpus, false);
+}
+
+bool nuioa_nothing_nearer(const struct nuioa_basis *b)
+{
+    hwloc_const_bitmap_t all = b->request->node->allowed_cpus;
+    return level_among(b, all, true) == level_among(b, all, false);
+}
+
 bool nuioa_unbound(const struct nuioa_basis *b)
 {
     const struct nuioa_request *r = b->request;

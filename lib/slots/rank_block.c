@@ -2,10 +2,12 @@
 #include "slots/rank_block.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mapping/mapping.h"
+#include "slots/core.h"
 #include "slots/free_cores.h"
 #include "util/arena.h"
 
@@ -29,13 +31,20 @@ static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *ar
     return arena->failed ? -ENOMEM : 0;
 }
 
-/* Returns the index into node->numas of the NUMA node that holds all of `cpus`, or -1. */
-static int numa_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+/* Returns true if two sets of CPUs are on the same NUMA nodes. Sets *meet to whether they have any
+ * of them in common. */
+static bool same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a,
+                       hwloc_const_bitmap_t b, bool *meet)
 {
-    int cpu = hwloc_bitmap_first(cpus);
-    int pu = cpu < 0 ? -1 : nuioa_node_pu(node, (unsigned)cpu);
-    int numa = pu < 0 ? -1 : node->pus[pu].numa;
-    return numa >= 0 && hwloc_bitmap_isincluded(cpus, node->numas[numa].cpus) ? numa : -1;
+    bool same = true;
+    *meet = false;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        bool in_a = hwloc_bitmap_intersects(a, node->numas[i].cpus);
+        bool in_b = hwloc_bitmap_intersects(b, node->numas[i].cpus);
+        same &= in_a == in_b;
+        *meet |= in_a && in_b;
+    }
+    return same;
 }
 
 /* Returns true if two blocks can change places: they have the same size, and the slots at each
@@ -53,17 +62,17 @@ static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, 
     return true;
 }
 
-/* Finds the blocks. Returns false if a rank's CPUs span NUMA nodes. */
+/* Finds the blocks. Returns false if two ranks have some of their NUMA nodes in common. */
 static bool find_blocks(const struct nuioa_node *node, const struct nuioa_slots *slots,
                         struct blocks *b)
 {
     for (uint32_t i = 0; i < slots->count; i++) {
-        int numa = numa_of(node, slots->cpus[i]);
-        if (numa < 0)
-            return false;
         uint32_t x = 0;
-        while (x < b->count && numa_of(node, slots->cpus[b->first[x]]) != numa)
-            x++;
+        for (bool meet; x < b->count; x++)
+            if (same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
+                break;
+            else if (meet)
+                return false;
         if (x == b->count)
             b->first[b->count++] = i;
         b->of[i] = x;
@@ -113,9 +122,10 @@ struct places {
     const struct nuioa_slots *slots;
     const struct blocks *blocks;
     hwloc_const_bitmap_t free_cpus;
+    hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_arena *arena; /* of all arrays */
     uint32_t count;
-    uint32_t *numa;            /* [count]: of those without ranks, an index into node->numas */
+    uint32_t *numa;            /* [count]: the first NUMA node, an index into node->numas */
     hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there; it owns them */
     uint32_t *level;           /* [count]: of these CPUs */
     struct nuioa_shape *masks; /* [task_count]: for copy_block */
@@ -123,13 +133,15 @@ struct places {
 
 static void places_free(struct places *p)
 {
+    hwloc_bitmap_free(p->room);
     for (uint32_t x = 0; p->cpus && x < p->count; x++)
         hwloc_bitmap_free(p->cpus[x]);
 }
 
-static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
+static int add_place(struct places *p, hwloc_const_bitmap_t cpus)
 {
-    p->numa[p->count] = numa;
+    const struct nuioa_pu *pu = nuioa_first_pu(p->basis->request->node, cpus);
+    p->numa[p->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : 0;
     p->level[p->count] = nuioa_rails_nearest(&p->basis->rails, cpus);
     p->cpus[p->count] = hwloc_bitmap_dup(cpus);
     return p->cpus[p->count++] ? 0 : -ENOMEM;
@@ -138,24 +150,59 @@ static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
 static int places_begin(struct places *p)
 {
     const uint32_t most = p->blocks->count + p->basis->request->node->numa_count;
+    p->room = hwloc_bitmap_alloc();
     p->numa = nuioa_arena_take(p->arena, most, sizeof(*p->numa));
     p->cpus = nuioa_arena_take(p->arena, most, sizeof(hwloc_bitmap_t));
     p->level = nuioa_arena_take(p->arena, most, sizeof(*p->level));
     p->masks = nuioa_arena_take(p->arena, p->slots->count, sizeof(*p->masks));
-    int rc = p->arena->failed ? -ENOMEM : 0;
+    int rc = p->arena->failed || !p->room ? -ENOMEM : 0;
     for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
-        rc = add_place(p, 0, p->slots->cpus[p->blocks->first[x]]);
+        rc = add_place(p, p->slots->cpus[p->blocks->first[x]]);
     return rc;
 }
 
-/* Sets cpus[i], for each rank i of block x, to CPUs of `numa` that have the shape of the block. */
-static int copy_block(struct places *p, uint32_t x, uint32_t numa, hwloc_bitmap_t *cpus)
+/* Sets cpus[i], for each rank i of block x, to CPUs of `numa` that have the shape of the block:
+ * free ones, and those of block `gone` if it has whole cores; UINT32_MAX: of none. */
+static int copy_block(struct places *p, uint32_t x, uint32_t numa, uint32_t gone,
+                      hwloc_bitmap_t *cpus)
 {
+    hwloc_bitmap_t whole = cpus[p->blocks->first[x]];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < p->slots->count; i++)
+    int rc = 0;
+    hwloc_bitmap_zero(p->room);
+    for (uint32_t i = 0; i < p->slots->count; i++) {
         if (p->blocks->of[i] == x)
             p->masks[count++] = (struct nuioa_shape){ p->slots->cpus[i], cpus[i] };
-    return nuioa_free_cores_copy(&p->basis->rails, p->free_cpus, numa, p->masks, count);
+        if (p->blocks->of[i] == gone && hwloc_bitmap_or(p->room, p->room, p->slots->cpus[i]) < 0)
+            rc = -ENOMEM;
+    }
+    if (rc == 0)
+        rc = nuioa_cores_whole(p->basis->request->node, p->room, whole);
+    if (rc == 0 && !hwloc_bitmap_isequal(p->room, whole))
+        hwloc_bitmap_zero(p->room);
+    if (rc == 0 && hwloc_bitmap_or(p->room, p->room, p->free_cpus) < 0)
+        rc = -ENOMEM;
+    return rc < 0 ? rc : nuioa_free_cores_copy(&p->basis->rails, p->room, numa, p->masks, count);
+}
+
+/* With how many blocks of its new kind a block is compared. All on most machines; on those with
+ * very many NUMA nodes it keeps the time of a launch. */
+#define COMPARED 8
+
+/* Adds to block 0's kind those blocks of another size that can change places with blocks of that
+ * kind if they use free cores, too. `cpus` are bitmaps for the search. */
+static int find_kind(struct places *p, struct blocks *b, hwloc_bitmap_t *cpus)
+{
+    int rc = 0;
+    for (uint32_t x = 1; x < b->count && rc != -ENOMEM; x++) {
+        rc = b->kind[x] == b->kind[0] ? -EEXIST : 0;
+        for (uint32_t y = 0; y < x && y < COMPARED && rc == 0; y++)
+            if (b->kind[y] == b->kind[0] && (rc = copy_block(p, x, p->numa[y], y, cpus)) == 0)
+                rc = copy_block(p, y, p->numa[x], x, cpus);
+        if (rc == 0)
+            b->kind[x] = b->kind[0];
+    }
+    return rc == -ENOMEM ? rc : 0;
 }
 
 /* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
@@ -170,12 +217,12 @@ static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
             free = !hwloc_bitmap_intersects(node->numas[numa].cpus, p->slots->cpus[i]);
         for (uint32_t x = p->blocks->count; rc == 0 && free && x-- > 0;) {
             if (p->blocks->kind[x] == p->blocks->kind[0])
-                rc = copy_block(p, x, numa, cpus);
+                rc = copy_block(p, x, numa, UINT32_MAX, cpus);
             free = rc == 0;
             rc = rc == -ENOSPC ? 0 : rc;
         }
         if (rc == 0 && free) /* the CPUs are those of block 0, the last one that was copied */
-            rc = add_place(p, numa, cpus[0]);
+            rc = add_place(p, cpus[0]);
     }
     return rc;
 }
@@ -186,7 +233,7 @@ struct block_problem {
     struct nuioa_problem problem;
     double *none, *little; /* [blocks]: weights */
     double *nic_cost, *domain_cost;
-    uint32_t *tie, *domain, *kind, *start, *best, *try;
+    uint32_t *tie, *domain, *kind, *start, *best, *kept, *try;
     bool *pinned;
     struct nuioa_pair *pairs;
 };
@@ -203,10 +250,18 @@ static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_
     a->kind = nuioa_arena_take(arena, places, sizeof(*a->kind));
     a->start = nuioa_arena_take(arena, blocks, sizeof(*a->start));
     a->best = nuioa_arena_take(arena, blocks, sizeof(*a->best));
+    a->kept = nuioa_arena_take(arena, blocks, sizeof(*a->kept));
     a->try = nuioa_arena_take(arena, blocks, sizeof(*a->try));
     a->pinned = nuioa_arena_take(arena, blocks, sizeof(*a->pinned));
     a->pairs = nuioa_arena_take(arena, tasks, sizeof(*a->pairs));
     return arena->failed ? -ENOMEM : 0;
+}
+
+/* Lets only blocks of block 0's kind move, and block 0 where it starts. */
+static void pin(struct block_problem *a, const struct blocks *b)
+{
+    for (uint32_t x = 0; x < b->count; x++)
+        a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
 }
 
 static int block_problem_fill(struct block_problem *a, const struct places *p)
@@ -227,7 +282,6 @@ static int block_problem_fill(struct block_problem *a, const struct places *p)
         /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
          * where blocks can have other places than each other's. */
         a->little[x] = places > blocks ? 1e-6 : 0;
-        a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
     }
     a->problem = (struct nuioa_problem){
         .task_count = blocks,
@@ -261,27 +315,48 @@ static double separation(struct block_problem *a, const uint32_t *place_of)
     return nuioa_cost(&a->problem, place_of);
 }
 
-/* Returns true if no block is in a place without ranks that is farther than its own. */
-static bool none_is_farther(const struct places *p, const uint32_t *place_of)
+/* Returns true if block x is farther from the NIC in the order a->try than it is now. */
+static bool is_farther(const struct block_problem *a, const struct places *p, uint32_t x)
 {
-    for (uint32_t x = 0; x < p->blocks->count; x++)
-        if (place_of[x] >= p->blocks->count && p->level[place_of[x]] > p->level[x])
-            return false;
-    return true;
+    return p->level[a->try[x]] > p->level[x];
 }
 
-/* Excludes the places without ranks that are farther than some block other than block 0 is now. */
-static void exclude_far_places(struct block_problem *a, const struct places *p, uint32_t target)
+/* The best orders so far. */
+struct orders {
+    double now;    /* how far neighbours are from each other today */
+    uint32_t loss; /* levels that other blocks than block 0 lose in a->best; UINT32_MAX: none yet */
+    double apart;  /* how far neighbours are from each other in a->best */
+    double kept_apart; /* the same for a->kept, where no block loses, but neighbours do */
+};
+
+/* Takes the order in a->try if it is better than the ones so far: first no other block loses its
+ * place near a NIC, then neighbours are near each other. */
+static void consider(struct block_problem *a, const struct places *p, struct orders *o)
 {
-    for (uint32_t x = p->blocks->count; x < p->count; x++)
-        for (uint32_t y = 1; x != target && y < p->blocks->count; y++)
-            if (p->level[x] > p->level[y])
-                a->kind[x] = UINT32_MAX;
+    const uint32_t blocks = p->blocks->count;
+    const double apart = separation(a, a->try);
+    uint32_t loss = 0;
+    for (uint32_t x = 1; x < blocks; x++) {
+        if (!is_farther(a, p, x))
+            continue;
+        if (a->try[x] >= blocks && a->try[0] != x)
+            return; /* nobody has to go to a place without ranks but who gives way to block 0 */
+        loss += p->level[a->try[x]] - p->level[x];
+    }
+    if (apart <= o->now && (loss < o->loss || (loss == o->loss && apart < o->apart))) {
+        memcpy(a->best, a->try, blocks * sizeof(*a->best));
+        o->loss = loss;
+        o->apart = apart;
+    } else if (apart > o->now && !loss && apart < o->kept_apart) {
+        memcpy(a->kept, a->try, blocks * sizeof(*a->kept));
+        o->kept_apart = apart;
+    }
 }
 
-/* Finds a good order of blocks, in a->try, with block 0 in place `target`. Returns how far
- * neighbours are from each other then. */
-static double arrange(struct block_problem *a, const struct places *p, uint32_t target)
+/* Considers good orders for neighbours with block 0 in place `target`: one of all blocks, and then
+ * those in which blocks that lost by it stay where they are. */
+static void consider_orders(struct block_problem *a, const struct places *p, uint32_t target,
+                            struct orders *o)
 {
     const uint32_t blocks = p->blocks->count;
     struct nuioa_mapping mapping;
@@ -289,31 +364,53 @@ static double arrange(struct block_problem *a, const struct places *p, uint32_t 
     a->start[0] = target;
     if (target < blocks)
         a->start[target] = 0;
-    a->problem.weight = a->little;
-    nuioa_map(&a->problem, a->try, &mapping);
-    if (!none_is_farther(p, a->try)) {
-        exclude_far_places(a, p, target);
-        nuioa_map(&a->problem, a->try, &mapping);
-        for (uint32_t x = blocks; x < p->count; x++)
-            a->kind[x] = a->kind[0];
+    pin(a, p->blocks);
+    for (bool again = true; again;) {
+        again = false;
+        a->problem.weight = a->little;
+        if (nuioa_map(&a->problem, a->try, &mapping) < 0)
+            break;
+        consider(a, p, o);
+        for (uint32_t x = 1; x < blocks; x++)
+            if (x != target && !a->pinned[x] && is_farther(a, p, x))
+                a->pinned[x] = again = true;
     }
-    return separation(a, a->try);
 }
 
-/* Writes the CPUs of every rank: in the place of another block those at its own position there, in
- * one without ranks those of the same shape. */
+/* Considers the orders in which block 0 is in place `target`, and only the block that was there
+ * gives way. */
+static void consider_moves(struct block_problem *a, const struct places *p, uint32_t target,
+                           struct orders *o)
+{
+    const uint32_t blocks = p->blocks->count;
+    identity(a->try, blocks);
+    a->try[0] = target;
+    if (target < blocks)
+        a->try[target] = 0;
+    consider(a, p, o);
+    for (uint32_t other = blocks; target < blocks && other < p->count; other++) {
+        a->try[target] = other;
+        consider(a, p, o);
+    }
+}
+
+/* Writes the CPUs of every rank: in the place of a block of the same shape those at its own
+ * position there, else those of the shape of its own block. */
 static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap_t *cpus)
 {
     const struct blocks *b = p->blocks;
     int rc = 0;
-    for (uint32_t x = 0; rc == 0 && x < b->count; x++)
-        if (place_of[x] >= b->count)
-            rc = copy_block(p, x, p->numa[place_of[x]], cpus);
-    for (uint32_t i = 0; i < p->slots->count; i++)
-        for (uint32_t k = 0; rc == 0 && k < p->slots->count; k++)
-            if (b->of[k] == place_of[b->of[i]] && b->position[k] == b->position[i] &&
-                hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
-                rc = -ENOMEM;
+    for (uint32_t x = 0; rc == 0 && x < b->count; x++) {
+        uint32_t y = place_of[x];
+        bool free = y >= b->count, equal = !free && same_shape(b, p->slots, x, y);
+        if (!equal)
+            rc = copy_block(p, x, p->numa[y], free ? UINT32_MAX : y, cpus);
+        for (uint32_t i = 0; i < p->slots->count; i++)
+            for (uint32_t k = 0; rc == 0 && equal && k < p->slots->count; k++)
+                if (b->of[i] == x && b->of[k] == y && b->position[k] == b->position[i] &&
+                    hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
+                    rc = -ENOMEM;
+    }
     return rc;
 }
 
@@ -330,31 +427,31 @@ static uint32_t next_level(const struct places *p, uint32_t least)
 }
 
 /* Finds an order, in a->best, with block 0 in a place of `level` and with neighbours no farther
- * from each other than `now`; of several the one with the nearest neighbours. */
+ * from each other than `now`. Where another block would be farther from the NIC in each of these,
+ * neighbours may be farther apart. */
 static bool find_order(struct block_problem *a, const struct places *p, uint32_t level, double now)
 {
     const struct blocks *b = p->blocks;
-    double best = now;
-    bool found = false;
+    struct orders o = { now, UINT32_MAX, INFINITY, INFINITY };
     for (uint32_t k = 0; k < p->count; k++) {
         uint32_t x = (b->count + k) % p->count; /* free ones first: nobody else has to move */
         if (!x || a->kind[x] != b->kind[0] || p->level[x] != level)
             continue;
-        double cost = arrange(a, p, x);
-        if (cost < best || (cost == best && !found)) {
-            best = cost;
-            memcpy(a->best, a->try, b->count * sizeof(*a->best));
-            found = true;
-        }
+        consider_orders(a, p, x, &o);
+        consider_moves(a, p, x, &o);
     }
-    return found;
+    if (o.loss && o.loss < UINT32_MAX && o.kept_apart < INFINITY)
+        memcpy(a->best, a->kept, b->count * sizeof(*a->best));
+    return o.loss < UINT32_MAX;
 }
 
 /* Moves block 0 as near as neighbours allow. */
-static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
+static int move_first_block(struct places *p, struct blocks *b, hwloc_bitmap_t *cpus)
 {
     struct block_problem a;
     int result = places_begin(p);
+    if (result == 0 && p->free_cpus)
+        result = find_kind(p, b, cpus);
     if (result == 0 && p->free_cpus)
         result = find_free_places(p, cpus);
     uint32_t level = result == 0 ? next_level(p, 0) : 0;
@@ -362,14 +459,15 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
         return result < 0 ? result : NUIOA_RANK_BLOCK_NEAREST;
     result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_RANK_BLOCK_SEPARATES;
     if (result == NUIOA_RANK_BLOCK_SEPARATES) {
-        identity(a.best, p->blocks->count);
+        identity(a.best, b->count);
         double now = separation(&a, a.best) * (1 + 1e-9);
         for (; level < p->level[0] && result == NUIOA_RANK_BLOCK_SEPARATES;
              level = next_level(p, level + 1))
             if (find_order(&a, p, level, now))
                 result = NUIOA_RANK_BLOCK_MOVED;
-        if (result == NUIOA_RANK_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
-            result = -ENOMEM;
+        int rc = result == NUIOA_RANK_BLOCK_MOVED ? assign_ranks(p, a.best, cpus) : 0;
+        if (rc < 0)
+            result = rc == -ENOSPC ? NUIOA_RANK_BLOCK_NEAREST : rc;
     }
     return result;
 }
@@ -383,8 +481,8 @@ int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_sl
     if (!slots->count)
         return NUIOA_RANK_BLOCK_NEAREST;
     if (blocks_alloc(&b, slots->count, &arena) == 0) {
-        struct places p = { basis, slots, &b, free_cpus, &arena, .count = 0 };
-        result = find_blocks(basis->request->node, slots, &b) ? move_first_block(&p, cpus)
+        struct places p = { basis, slots, &b, free_cpus, .arena = &arena };
+        result = find_blocks(basis->request->node, slots, &b) ? move_first_block(&p, &b, cpus)
                                                               : NUIOA_RANK_BLOCK_SPREAD;
         places_free(&p);
     }

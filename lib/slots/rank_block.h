@@ -5,24 +5,30 @@
 #include "slots/slot.h"
 
 /* Placement of ranks without hints. Nobody knows which ranks are heavy then, but every MPI in use
- * chooses the lowest local rank as the leader of its node. A block is the set of ranks on one NUMA
- * node. The block of the lowest rank moves as a whole to the NUMA node nearest the NIC: blocks of
- * equal size change places with it, or it goes to a NUMA node without ranks where cores are free,
- * and other blocks may follow it there. Private to the library. */
+ * chooses the lowest local rank as the leader of its node. A block is the set of ranks that have
+ * the same NUMA nodes. The block of the lowest rank moves as a whole to the NUMA node nearest the
+ * NIC: blocks of equal size change places with it, and with free cores also others; or it goes to a
+ * NUMA node without ranks where cores are free, and other blocks may follow it there. Private to
+ * the library. */
 
 enum nuioa_rank_block_result {
     NUIOA_RANK_BLOCK_MOVED,     /* `cpus` is a better placement */
     NUIOA_RANK_BLOCK_NEAREST,   /* no place for the block is nearer the NIC */
-    NUIOA_RANK_BLOCK_SPREAD,    /* a rank's CPUs span NUMA nodes: there are no blocks */
+    NUIOA_RANK_BLOCK_SPREAD,    /* ranks have some NUMA nodes in common: there are no blocks */
     NUIOA_RANK_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
 };
 
-/* Moves the block of the lowest rank as near the NIC as it can. Neighbours are consecutive local
- * ranks: the sum of their distances does not rise, and ranks of a block stay together. `slots` are
- * the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price. `free_cpus` are the
- * CPUs (OS indexes, whole cores) to which blocks may move; NULL: none. There a block keeps its
- * shape (slots/shape.h), and no block goes to a place that is farther from the NIC. Writes
- * cpus[task_count], the caller's bitmaps: those of each task, by local rank. Returns a
+/* Moves the block of the lowest rank as near the NIC as it can, and of such orders takes the one in
+ * which other blocks lose the fewest levels. Neighbours are consecutive local ranks: the sum of
+ * their distances does not rise, unless that spares another block a loss. Ranks of a block stay
+ * together.
+ *
+ * `slots` are the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price.
+ * `free_cpus` are the CPUs (OS indexes, whole cores) to which blocks may move; NULL: none. There a
+ * block keeps its shape (slots/shape.h), and none but the one that gives way to the lowest rank's
+ * goes to a place that is farther from the NIC.
+ *
+ * Writes cpus[task_count], the caller's bitmaps: those of each task, by local rank. Returns a
  * nuioa_rank_block_result, or -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED `cpus` is
  * undefined. */
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,

@@ -187,7 +187,7 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
-    if (pu) {
+    if (pu && nuioa_in_one_numa(node, pu, used)) {
         m.from_count = list_places(node, used, pu->numa, m.from);
         m.to_count = list_places(node, free_cpus, (int32_t)numa, m.to);
     }

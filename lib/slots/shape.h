@@ -16,8 +16,9 @@ struct nuioa_shape {
  * the shape of their `like`: each core of `like` becomes one core of `numa`, with as many PUs of
  * it, and two cores share an L2, an L3 or a package exactly if they did before. `free_cpus` are the
  * CPUs that may be used, and holds each core with all of its PUs or with none; of several such
- * places one with early cores is taken. All sets are OS indexes. Returns 0, -ENOSPC if there is no
- * such place, or -ENOMEM; after an error each `out` is undefined. */
+ * places one with early cores is taken. All sets are OS indexes. Returns 0; -ENOSPC if there is no
+ * such place, or if the masks are on several NUMA nodes; or -ENOMEM; after an error each `out` is
+ * undefined. */
 int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
                      const struct nuioa_shape *masks, uint32_t count);
 

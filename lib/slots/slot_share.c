@@ -90,23 +90,45 @@ static bool evens_out(const struct division *d, uint32_t size)
     return rest % size > 0 && rest % size <= rest / size + 1;
 }
 
+/* Gives the first slot the cores of the first larger one that is as near, if there is one. */
+static void enlarge_first(const struct division *d, uint32_t count, const uint32_t *slot_of,
+                          hwloc_bitmap_t *cpus)
+{
+    hwloc_bitmap_t first = cpus[slot_of[0]];
+    for (uint32_t k = 1; k < count; k++) {
+        hwloc_bitmap_t other = cpus[slot_of[k]];
+        if (nuioa_core_count(d->cores.rails->node, other) <=
+                nuioa_core_count(d->cores.rails->node, first) ||
+            nuioa_rails_nearest(d->cores.rails, other) !=
+                nuioa_rails_nearest(d->cores.rails, first) ||
+            nuioa_rails_tie(d->cores.rails, other) > nuioa_rails_tie(d->cores.rails, first))
+            continue;
+        cpus[slot_of[0]] = other;
+        cpus[slot_of[k]] = first;
+        return;
+    }
+}
+
 /* Fills the slots slot_of[0], slot_of[1], ... with as many cores each, and some with one more so
- * that none is left. Sets level[slot] to the level of the nearest core of each. */
+ * that none is left; of equally near ones the first is one of these. Sets level[slot] to the level
+ * of the nearest core of each. */
 static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
                    hwloc_bitmap_t *cpus, uint32_t *level)
 {
     uint32_t size = d->cores.count / count, extra = d->cores.count % count;
+    bool one_numa = d->cores.list[0].numa == d->cores.list[d->cores.count - 1].numa;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t first = find_first(d);
         level[slot_of[k]] = d->cores.list[first].level;
         take(d, first, cpus[slot_of[k]]);
         for (uint32_t i = 1; i < size; i++)
             take(d, find_next(d, first), cpus[slot_of[k]]);
-        if (extra && (extra == count - k || evens_out(d, size))) {
+        if (extra && ((k == 0 && one_numa) || extra == count - k || evens_out(d, size))) {
             take(d, find_next(d, first), cpus[slot_of[k]]);
             extra--;
         }
     }
+    enlarge_first(d, count, slot_of, cpus);
 }
 
 /* The slots of all tasks while masks are divided. */

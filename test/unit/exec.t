@@ -364,7 +364,7 @@ if [ "$cpus" -gt 1 ] && [ "$(nproc)" = "$cpus" ]; then
             "$tool" "${patient[@]}" --local-rank 1 --local-size 2 -- sh -c "$mask")" "$first"
     if "$tool" topo --json | grep -q '"level": \[[0-9].*"usable": true'; then
         is "two ranks divide the CPUs" "$(for i in 0 1; do
-            "$tool" "${patient[@]}" --local-rank $i --local-size 2 -- sh -c "$mask"
+            "$tool" "${patient[@]}" --local-rank $i --local-size 2 --cores share -- sh -c "$mask"
             echo
         done | sort -u | grep -c .)" 2
     else
@@ -399,7 +399,7 @@ END
     mine=$(taskset -cp $$ | sed 's/.*: //; s/,/-/')
     with "the kernel refuses to bind: the CPUs stay, and nobody leads" "0|$mine nobody|2" \
         "${refused[@]}" -- --deadline-ms 60000 --local-rank 0 --local-size 2 --ranks 0,1 \
-        --nuioa=report --hints heavy=0 -- "${told[@]}"
+        --nuioa=report --cores share --hints heavy=0 -- "${told[@]}"
     is "... which is said" "$(grep -c 'local rank 0 may not run on all of CPUs' "$work/err") $(
         grep -c 'CPUs .* kept.*: its CPUs could not be set: they stay' "$work/err")" "1 1"
 else

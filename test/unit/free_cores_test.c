@@ -138,7 +138,7 @@ static void test_caches(void **state)
         bind_to(s, cases[k / 2].from);
         bool moves = cases[k / 2].to;
         expect(s, moves ? cases[k / 2].to : cases[k / 2].from,
-               moves ? NUIOA_REASON_BLOCK_MOVED : NUIOA_REASON_BLOCK_NEAREST);
+               moves ? NUIOA_REASON_BLOCK_MOVED : NUIOA_REASON_BLOCK_HINT);
     }
 }
 
@@ -146,13 +146,76 @@ static void test_caches(void **state)
 static void test_room(void **state)
 {
     (void)state;
-    expect(hagrid5("0;1;10"), "6;7;10", NUIOA_REASON_BLOCK_MOVED);
+    /* Who gives way to the first block goes to free cores near the NIC, not to its former ones. */
+    expect(hagrid5("0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
     struct plan_case *s = hagrid5("0;1;2");
     allow(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,3,1");
     plan_case_free(s);
     allow(NULL, NULL);
+}
+
+/* Blocks of unlike size change places if free cores make up for the difference. */
+static void test_unlike_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *masks, *cpus;
+    } cases[] = {
+        { "0;4;1", "4;0;5" },                 /* srun -n3 on 2 x 4 cores */
+        { "0;4;1;5;2", "4;0;5;1;6" },         /* -n5 */
+        { "0;4;1;5;2;6;3", "4;0;5;1;6;2;7" }, /* -n7 */
+        { "0-1;4-5;2-3", "4-5;0-1;6-7" },     /* -n3 -c2 */
+        { "0;4;1;5;2;6", "4;0;5;1;6;2" },     /* as ever */
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+        machine_nic(&s->node, "mlx5_0", 1);
+        bind_to(s, cases[k].masks);
+        expect(s, cases[k].cpus, NUIOA_REASON_BLOCK_MOVED);
+    }
+    /* Half of a core that another rank leaves is not free. */
+    for (unsigned cores = 3; cores < 5; cores++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 2, cores, 2, 1, NULL });
+        machine_nic(&s->node, "mlx5_0", 1);
+        bind_to(s, cores == 3 ? "0,6;3;1,7;2,8" : "0,8;4;1,9;2,10");
+        plan_case_make(s);
+        assert_string_equal(plan_case_numas(s), cores == 3 ? "0,1,0,0" : "1,0,1,1");
+        plan_case_free(s);
+    }
+}
+
+/* Ranks that have the same NUMA nodes are a block, too: one rank for each socket, with sub-NUMA
+ * clusters. */
+static void test_wide_blocks(void **state)
+{
+    (void)state;
+    static const uint32_t sockets[] = { 10, 12, 20, 20, 12, 10, 20, 20,
+                                        20, 20, 10, 12, 20, 20, 12, 10 };
+    for (unsigned nic = 0; nic < 4; nic++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 4, 2, 1, 2, sockets });
+        machine_nic(&s->node, "mlx5_0", nic);
+        bind_to(s, "0-3;4-7");
+        if (nic < 2)
+            expect(s, "0-3;4-7", NUIOA_REASON_BLOCK_NEAREST);
+        else
+            expect(s, "4-7;0-3", NUIOA_REASON_BLOCK_MOVED);
+    }
+    expect(hagrid5("0-3;8-11"), "8-11;0-3", NUIOA_REASON_BLOCK_MOVED);
+}
+
+/* Two NICs, and rank 1 is beside one: rank 0 goes to the other one, and rank 1 stays. */
+static void test_no_loss(void **state)
+{
+    (void)state;
+    struct plan_case *s = quad("0;2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "3,1");
+    plan_case_free(s);
 }
 
 /* Another step may have the other thread of a core. */
@@ -302,8 +365,8 @@ static void test_advice(void **state)
     expect(s, "2", NUIOA_REASON_ALONE_MOVED);
     s = hagrid5("0-3;0-3,8"); /* hints cannot bring one of them nearer */
     expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);
-    s = hagrid5("0-3;8-11");
-    expect(s, "0-3;8-11", NUIOA_REASON_BLOCK_SPREAD);
+    s = hagrid5("0-2;3,6-7"); /* some of their NUMA nodes are the same */
+    expect(s, "0-2;3,6-7", NUIOA_REASON_BLOCK_SPREAD);
     allow(NULL, NULL);
 }
 
@@ -322,11 +385,12 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_caches),      cmocka_unit_test(test_room),
-        cmocka_unit_test(test_whole_cores), cmocka_unit_test(test_heavy),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_block),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_caches),        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_unlike_blocks), cmocka_unit_test(test_wide_blocks),
+        cmocka_unit_test(test_no_loss),       cmocka_unit_test(test_whole_cores),
+        cmocka_unit_test(test_heavy),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_advice),        cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("free_cores", tests, NULL, NULL);
 }

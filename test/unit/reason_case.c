@@ -191,10 +191,36 @@ static void block_nearest(struct plan_case *s)
     plan_case_on(s, 16, 1);
 }
 
+/* Ranks of three cores on NUMA nodes of two. */
 static void block_spread(struct plan_case *s)
 {
     machine_hagrid(&s->node, 5);
-    plan_case_on(s, 4, 4);
+    plan_case_on(s, 5, 3);
+}
+
+/* Two ranks on the first NUMA node, one on the NIC's, and no other core in the step. */
+static void block_hint(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 1);
+    plan_case_on(s, 3, 1);
+    hwloc_bitmap_clr(s->node.allowed_cpus, 3);
+}
+
+/* The NIC's NUMA node has one core, and the ranks are two. */
+static void block_no_room(struct plan_case *s)
+{
+    block_hint(s);
+    s->request.task_count = 2;
+    hwloc_bitmap_free(s->masks[2]);
+}
+
+/* One NUMA node has all. */
+static void even(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    plan_case_on(s, 4, 1);
 }
 
 /* Three NUMA nodes in a row with the NIC at the end: the chain of ranks would be longer. */
@@ -276,6 +302,22 @@ static void alone_overlap(struct plan_case *s)
 static void share(struct plan_case *s)
 {
     unbound(s, 5);
+}
+
+/* The ranks share one NUMA node, the NIC's. */
+static void share_nearest(struct plan_case *s)
+{
+    unbound(s, 2);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.numas[5].cpus);
+}
+
+/* The same, another one. */
+static void share_far(struct plan_case *s)
+{
+    unbound(s, 2);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.numas[0].cpus);
 }
 
 static void share_heavier(struct plan_case *s)
@@ -402,12 +444,18 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(HEAVIER, hinted, "hints without pairs of ranks"),
     ROW(HEAVIER_RAILS, heavier_rails, "the same, several NICs"),
     ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
-    ROW(BLOCK_NEAREST, block_nearest, "no hints; no block that could change places is nearer"),
+    ROW(BLOCK_NEAREST, block_nearest, "no hints; the lowest rank is beside the NIC already"),
     ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
     ROW(BLOCK_SPREAD_EQUAL, block_spread_equal, "the same; the masks are equally near the NIC"),
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
+    ROW(BLOCK_HINT, block_hint,
+        "no hints; the ranks on the NIC's NUMA node are fewer than the lowest rank's, and no core "
+        "is free"),
     ROW(BLOCK_NO_FREE, block_no_free,
         "no hints; the cores of the step are all in use: a direct `srun -n2`, `-c`, `--exact`"),
+    ROW(BLOCK_NO_ROOM, block_no_room,
+        "no hints; the NUMA nodes near the NIC have too few cores for these ranks"),
+    ROW(EVEN, even, "one NUMA node, or a NIC beside each"),
     ROW(FREE_NOT_ASKED, free_not_asked,
         "ranks are bound, and cores of the step are free nearer the NIC; nobody typed `--nuioa`"),
     ROW(FREE_BOUND, free_bound, "the same; `--nuioa=force` and a typed `--cpu-bind`"),
@@ -431,6 +479,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(SHARE, share, "several ranks, not bound; no hints"),
     ROW(SHARE_HEAVIER, share_heavier, "the same, with hints"),
     ROW(SHARE_TRAFFIC, share_traffic, "the same, with a profile with pairs of ranks"),
+    ROW(SHARE_NEAREST, share_nearest, "the same, in a step of the NIC's NUMA node"),
+    ROW(SHARE_FAR, share_far, "the same, in a step of one NUMA node that is farther"),
     ROW(SHARE_COSTS, share_costs, "the same; ranks talk to each other more than to other nodes"),
     ROW(SHARE_CROWDED, share_crowded, "more ranks than cores"),
     ROW(SHARE_TYPED, share_typed, "the parts would be smaller than `-c` of sbatch or salloc"),

@@ -122,7 +122,7 @@ static void test_nothing_better_is_of_masks(void **state)
     says(s, false, "no better exchange of Slurm's masks was found", true);
     says(s, false, "no placement", false);
     s->request.hinted = false;
-    says(s, false, "no equal block of Slurm's masks is nearer the NIC", true);
+    says(s, false, "the step has no free cores nearer the NIC", true);
     plan_case_free(s);
     hwloc_bitmap_free(both);
 }
