@@ -75,8 +75,11 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
     if (hint_helps_first(p, slots, refused))
         return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
                                                     : NUIOA_REASON_BLOCK_HINT;
-    return helps(p, slots, NUIOA_REASON_NONE) ? NUIOA_REASON_BLOCK_NO_FREE
-                                              : NUIOA_REASON_BLOCK_NO_ROOM;
+    if (helps(p, slots, NUIOA_REASON_NONE))
+        return NUIOA_REASON_BLOCK_NO_FREE;
+    return nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide
+               ? NUIOA_REASON_BLOCK_SPREAD_EQUAL
+               : NUIOA_REASON_BLOCK_NO_ROOM;
 }
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)

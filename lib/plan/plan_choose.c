@@ -134,8 +134,9 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     nuioa_slots_free(&all);
     if (!helps)
-        return !r->pair_count && nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN
-                                                                 : NUIOA_REASON_NO_BETTER;
+        return !r->pair_count && p->basis.rails.count == 1 && nuioa_nothing_nearer(&p->basis)
+                   ? NUIOA_REASON_EVEN
+                   : NUIOA_REASON_NO_BETTER;
     return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_FREE : refused;
 }
 
@@ -302,18 +303,23 @@ static bool are_large_enough(const struct nuioa_request *r, const struct nuioa_s
     return true;
 }
 
-/* Returns why dividing gains nothing, or NUIOA_REASON_NONE if it may, or if the user typed it: each
- * mask is on one NUMA node, and neither pairs of ranks nor threads could be nearer each other. */
-static enum nuioa_reason why_not_divide(const struct nuioa_basis *b)
+/* Returns why dividing gains nothing, or NUIOA_REASON_NONE if it may, or if the user typed it: all
+ * CPUs of each mask are equally far from each NIC and GPU, and neither pairs of ranks nor threads
+ * could be nearer each other. */
+static enum nuioa_reason why_not_divide(const struct nuioa_basis *b,
+                                        const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = b->request;
     if (r->options->cores == NUIOA_CORES_SHARE || r->options->threads == NUIOA_SWITCH_ON ||
         r->pair_count)
         return NUIOA_REASON_NONE;
     for (uint32_t i = 0; i < r->task_count; i++) {
-        const struct nuioa_pu *pu = nuioa_first_pu(r->node, r->tasks[i].cpus);
-        if (!pu || !nuioa_in_one_numa(r->node, pu, r->tasks[i].cpus))
+        if (!nuioa_all_as_far(b, r->tasks[i].cpus))
             return NUIOA_REASON_NONE;
+        for (uint32_t s = 0; b->follows && s < slots->count; s++)
+            if (nuioa_gpu_level(r->node, &r->tasks[i], slots->cpus[s]) <
+                nuioa_gpu_level(r->node, &r->tasks[i], r->tasks[i].cpus))
+                return NUIOA_REASON_NONE;
     }
     return nuioa_nothing_nearer(b)                 ? NUIOA_REASON_EVEN
            : nuioa_is_nearest(b, r->tasks[0].cpus) ? NUIOA_REASON_SHARE_NEAREST
@@ -325,17 +331,15 @@ static int place_shared(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots slots;
-    enum nuioa_reason stay = why_not_divide(&p->basis);
-    if (stay != NUIOA_REASON_NONE) {
-        nuioa_planner_say(p, stay);
-        return 0;
-    }
     int rc = nuioa_slots_share(&slots, &p->basis);
+    enum nuioa_reason stay = rc == 0 ? why_not_divide(&p->basis, &slots) : NUIOA_REASON_NONE;
     if (rc == -ENOSPC || rc == -EEXIST)
         nuioa_planner_say(p,
                           rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
     else if (rc == 0 && !are_large_enough(r, &slots))
         nuioa_planner_say(p, NUIOA_REASON_SHARE_TYPED);
+    else if (stay != NUIOA_REASON_NONE)
+        nuioa_planner_say(p, stay);
     else if (rc == 0)
         rc = p->basis.follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
                               : map_shared(p, &slots);

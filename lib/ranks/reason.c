@@ -96,7 +96,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_SHARE_TRAFFIC] = "the ranks divide the CPUs that they shared, by traffic to the "
                                    "NIC and neighbours",
     [NUIOA_REASON_SHARE_NEAREST] =
-        "the ranks share CPUs of one NUMA node, the nearest to the NIC, and keep them",
+        "ranks that share CPUs keep them all: none would be nearer the NIC with a part of them",
     [NUIOA_REASON_SHARE_FAR] =
         "ranks that share CPUs keep them: the step has none nearer the NIC (a job of whole nodes "
         "has: salloc --exclusive, with -c typed there and not for srun)",

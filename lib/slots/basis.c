@@ -58,6 +58,18 @@ bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
     return level_among(b, cpus, false) == level_among(b, b->request->node->allowed_cpus, false);
 }
 
+bool nuioa_all_as_far(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
+{
+    const struct nuioa_node *node = b->request->node;
+    for (unsigned r = 0; r < b->rails.count; r++)
+        for (uint32_t i = 0; i < node->numa_count; i++)
+            if (hwloc_bitmap_intersects(node->numas[i].cpus, cpus) &&
+                nuioa_rail_level(&b->rails, r, node->numas[i].cpus) !=
+                    nuioa_rail_level(&b->rails, r, cpus))
+                return false;
+    return true;
+}
+
 bool nuioa_nothing_nearer(const struct nuioa_basis *b)
 {
     hwloc_const_bitmap_t all = b->request->node->allowed_cpus;

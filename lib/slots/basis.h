@@ -35,6 +35,9 @@ double nuioa_nic_price(const struct nuioa_basis *basis, uint32_t local, hwloc_co
  * indexes). */
 bool nuioa_is_nearest(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
 
+/* Returns true if all NUMA nodes of `cpus` (OS indexes) are equally far from each NIC. */
+bool nuioa_all_as_far(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
+
 /* Returns true if all CPUs of the node that jobs may use are equally near a NIC. */
 bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
 

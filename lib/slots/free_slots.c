@@ -52,7 +52,8 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
         farthest = level > farthest ? level : farthest;
     }
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        bool near = nuioa_rails_nearest(&b->rails, node->numas[numa].cpus) < farthest;
+        uint32_t level = nuioa_rails_nearest(&b->rails, node->numas[numa].cpus);
+        bool near = level < farthest || (level == farthest && b->rails.count > 1);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             hwloc_bitmap_t *out = &slots->cpus[slots->count];
             struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };

@@ -7,85 +7,9 @@
 #include <string.h>
 
 #include "mapping/mapping.h"
+#include "slots/block.h"
 #include "slots/core.h"
 #include "slots/free_cores.h"
-#include "util/arena.h"
-
-struct blocks {
-    uint32_t count;
-    uint32_t *of;       /* [task_count]: the block of a task */
-    uint32_t *position; /* [task_count]: its position in the block, by local rank */
-    uint32_t *size;     /* [count] */
-    uint32_t *first;    /* [count]: its lowest local rank */
-    uint32_t *kind;     /* [count]: equal for blocks that can change places */
-};
-
-static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *arena)
-{
-    *b = (struct blocks){ 0 };
-    b->of = nuioa_arena_take(arena, tasks, sizeof(*b->of));
-    b->position = nuioa_arena_take(arena, tasks, sizeof(*b->position));
-    b->size = nuioa_arena_take(arena, tasks, sizeof(*b->size));
-    b->first = nuioa_arena_take(arena, tasks, sizeof(*b->first));
-    b->kind = nuioa_arena_take(arena, tasks, sizeof(*b->kind));
-    return arena->failed ? -ENOMEM : 0;
-}
-
-/* Returns true if two sets of CPUs are on the same NUMA nodes. Sets *meet to whether they have any
- * of them in common. */
-static bool same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a,
-                       hwloc_const_bitmap_t b, bool *meet)
-{
-    bool same = true;
-    *meet = false;
-    for (uint32_t i = 0; i < node->numa_count; i++) {
-        bool in_a = hwloc_bitmap_intersects(a, node->numas[i].cpus);
-        bool in_b = hwloc_bitmap_intersects(b, node->numas[i].cpus);
-        same &= in_a == in_b;
-        *meet |= in_a && in_b;
-    }
-    return same;
-}
-
-/* Returns true if two blocks can change places: they have the same size, and the slots at each
- * position are of the same kind. */
-static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, uint32_t x,
-                       uint32_t y)
-{
-    if (b->size[x] != b->size[y])
-        return false;
-    for (uint32_t i = 0; i < slots->count; i++)
-        for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)
-            if (b->of[k] == y && b->position[k] == b->position[i] &&
-                slots->kind[k] != slots->kind[i])
-                return false;
-    return true;
-}
-
-/* Finds the blocks. Returns false if two ranks have some of their NUMA nodes in common. */
-static bool find_blocks(const struct nuioa_node *node, const struct nuioa_slots *slots,
-                        struct blocks *b)
-{
-    for (uint32_t i = 0; i < slots->count; i++) {
-        uint32_t x = 0;
-        for (bool meet; x < b->count; x++)
-            if (same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
-                break;
-            else if (meet)
-                return false;
-        if (x == b->count)
-            b->first[b->count++] = i;
-        b->of[i] = x;
-        b->position[i] = b->size[x]++;
-    }
-    for (uint32_t x = 0; x < b->count; x++) {
-        uint32_t like = 0;
-        while (!same_shape(b, slots, like, x))
-            like++;
-        b->kind[x] = like;
-    }
-    return true;
-}
 
 static int by_members(const void *a, const void *b)
 {
@@ -94,7 +18,7 @@ static int by_members(const void *a, const void *b)
 
 /* Writes one pair for every two blocks that have consecutive ranks, with the number of such ranks
  * as bytes. Returns the number of pairs. */
-static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
+static uint32_t chain_pairs(const struct nuioa_blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
 {
     uint32_t n = 0, merged = 0;
     for (uint32_t i = 0; i + 1 < tasks; i++) {
@@ -120,7 +44,7 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
 struct places {
     const struct nuioa_basis *basis;
     const struct nuioa_slots *slots;
-    const struct blocks *blocks;
+    const struct nuioa_blocks *blocks;
     hwloc_const_bitmap_t free_cpus;
     hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_arena *arena; /* of all arrays */
@@ -191,7 +115,7 @@ static int copy_block(struct places *p, uint32_t x, uint32_t numa, uint32_t gone
 
 /* Adds to block 0's kind those blocks of another size that can change places with blocks of that
  * kind if they use free cores, too. `cpus` are bitmaps for the search. */
-static int find_kind(struct places *p, struct blocks *b, hwloc_bitmap_t *cpus)
+static int find_kind(struct places *p, struct nuioa_blocks *b, hwloc_bitmap_t *cpus)
 {
     int rc = 0;
     for (uint32_t x = 1; x < b->count && rc != -ENOMEM; x++) {
@@ -258,7 +182,7 @@ static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_
 }
 
 /* Lets only blocks of block 0's kind move, and block 0 where it starts. */
-static void pin(struct block_problem *a, const struct blocks *b)
+static void pin(struct block_problem *a, const struct nuioa_blocks *b)
 {
     for (uint32_t x = 0; x < b->count; x++)
         a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
@@ -266,7 +190,7 @@ static void pin(struct block_problem *a, const struct blocks *b)
 
 static int block_problem_fill(struct block_problem *a, const struct places *p)
 {
-    const struct blocks *b = p->blocks;
+    const struct nuioa_blocks *b = p->blocks;
     uint32_t blocks = b->count, places = p->count;
     if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
         return -ENOMEM;
@@ -398,16 +322,16 @@ static void consider_moves(struct block_problem *a, const struct places *p, uint
  * position there, else those of the shape of its own block. */
 static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap_t *cpus)
 {
-    const struct blocks *b = p->blocks;
+    const struct nuioa_blocks *b = p->blocks;
     int rc = 0;
     for (uint32_t x = 0; rc == 0 && x < b->count; x++) {
         uint32_t y = place_of[x];
-        bool free = y >= b->count, equal = !free && same_shape(b, p->slots, x, y);
+        bool free = y >= b->count, equal = !free && nuioa_blocks_alike(b, p->slots, x, y);
         if (!equal)
             rc = copy_block(p, x, p->numa[y], free ? UINT32_MAX : y, cpus);
         for (uint32_t i = 0; i < p->slots->count; i++)
             for (uint32_t k = 0; rc == 0 && equal && k < p->slots->count; k++)
-                if (b->of[i] == x && b->of[k] == y && b->position[k] == b->position[i] &&
+                if (b->of[i] == x && b->of[k] == y && nuioa_block_takes(b, i, k) &&
                     hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
                     rc = -ENOMEM;
     }
@@ -431,7 +355,7 @@ static uint32_t next_level(const struct places *p, uint32_t least)
  * neighbours may be farther apart. */
 static bool find_order(struct block_problem *a, const struct places *p, uint32_t level, double now)
 {
-    const struct blocks *b = p->blocks;
+    const struct nuioa_blocks *b = p->blocks;
     struct orders o = { now, UINT32_MAX, INFINITY, INFINITY };
     for (uint32_t k = 0; k < p->count; k++) {
         uint32_t x = (b->count + k) % p->count; /* free ones first: nobody else has to move */
@@ -446,7 +370,7 @@ static bool find_order(struct block_problem *a, const struct places *p, uint32_t
 }
 
 /* Moves block 0 as near as neighbours allow. */
-static int move_first_block(struct places *p, struct blocks *b, hwloc_bitmap_t *cpus)
+static int move_first_block(struct places *p, struct nuioa_blocks *b, hwloc_bitmap_t *cpus)
 {
     struct block_problem a;
     int result = places_begin(p);
@@ -476,16 +400,15 @@ int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_sl
                           hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus)
 {
     struct nuioa_arena arena = { 0 };
-    struct blocks b;
-    int result = -ENOMEM;
+    struct nuioa_blocks b;
     if (!slots->count)
         return NUIOA_RANK_BLOCK_NEAREST;
-    if (blocks_alloc(&b, slots->count, &arena) == 0) {
+    int result = nuioa_blocks_find(&b, basis->request->node, slots, &arena);
+    if (result == 0) {
         struct places p = { basis, slots, &b, free_cpus, .arena = &arena };
-        result = find_blocks(basis->request->node, slots, &b) ? move_first_block(&p, &b, cpus)
-                                                              : NUIOA_RANK_BLOCK_SPREAD;
+        result = move_first_block(&p, &b, cpus);
         places_free(&p);
     }
     nuioa_arena_free(&arena);
-    return result;
+    return result == -ENOTSUP ? NUIOA_RANK_BLOCK_SPREAD : result;
 }

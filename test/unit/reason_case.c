@@ -191,11 +191,14 @@ static void block_nearest(struct plan_case *s)
     plan_case_on(s, 16, 1);
 }
 
-/* Ranks of three cores on NUMA nodes of two. */
+/* Many ranks of two cores, half of them on two NUMA nodes. */
 static void block_spread(struct plan_case *s)
 {
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, 5, 3);
+    machine_build(&s->node, &(struct shape){ 2, 24, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 1);
+    plan_case_on(s, 17, 2);
+    for (unsigned i = 0; i < 17; i += 2)
+        hwloc_bitmap_list_sscanf(s->masks[i], "3,47");
 }
 
 /* Two ranks on the first NUMA node, one on the NIC's, and no other core in the step. */
@@ -445,7 +448,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(HEAVIER_RAILS, heavier_rails, "the same, several NICs"),
     ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
     ROW(BLOCK_NEAREST, block_nearest, "no hints; the lowest rank is beside the NIC already"),
-    ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
+    ROW(BLOCK_SPREAD, block_spread,
+        "no hints; more than 16 ranks, which have some NUMA nodes in common and others not"),
     ROW(BLOCK_SPREAD_EQUAL, block_spread_equal, "the same; the masks are equally near the NIC"),
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
     ROW(BLOCK_HINT, block_hint,
