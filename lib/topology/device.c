@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { VENDOR_MELLANOX = 0x15b3 };
 
 void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size)
 {
@@ -37,4 +40,36 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
         return -ENOMEM;
     keep_own_memory(node, *numas);
     return known;
+}
+
+/* Returns true if two PCI functions are of one device. */
+static bool same_device(hwloc_obj_t a, hwloc_obj_t b)
+{
+    const struct hwloc_pcidev_attr_s *x = &a->attr->pcidev, *y = &b->attr->pcidev;
+    return x->domain == y->domain && x->bus == y->bus && x->dev == y->dev;
+}
+
+/* Returns the GUID of the board that a PCI device with one verbs device is on; or NULL. Only
+ * Mellanox's is one: drivers of Omni-Path give all cards the same. */
+static const char *board_of(hwloc_topology_t topology, hwloc_obj_t pci)
+{
+    const char *guid = NULL;
+    unsigned count = 0;
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(topology, obj));) {
+        if (obj->attr->osdev.type != HWLOC_OBJ_OSDEV_OPENFABRICS ||
+            obj->parent->type != HWLOC_OBJ_PCI_DEVICE || !same_device(obj->parent, pci))
+            continue;
+        guid = hwloc_obj_get_info_by_name(obj, "SysImageGUID");
+        count++;
+    }
+    bool known = count == 1 && guid && strspn(guid, "0:") < strlen(guid);
+    return known && pci->attr->pcidev.vendor_id == VENDOR_MELLANOX ? guid : NULL;
+}
+
+bool nuioa_device_same_card(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b)
+{
+    if (same_device(a, b))
+        return true;
+    const char *one = board_of(topology, a), *other = one ? board_of(topology, b) : NULL;
+    return other && !strcmp(one, other);
 }

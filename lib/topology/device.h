@@ -3,6 +3,7 @@
 #define NUIOA_TOPOLOGY_DEVICE_H
 
 #include <hwloc.h>
+#include <stdbool.h>
 
 #include "topology/node.h"
 
@@ -17,5 +18,10 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
 /* Writes the address of a PCI device, such as "0000:41:00.0", to `text`, an array of `size` bytes
  * (24 are enough; a longer text is cut). */
 void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size);
+
+/* Returns true if two PCI functions are of one card: of one PCI device, which shares a bus; or the
+ * halves of a Socket Direct card, a PCI device on each socket, which share a port. If its devices
+ * have two ports, each can carry one, and they count as two cards. */
+bool nuioa_device_same_card(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b);
 
 #endif

@@ -74,7 +74,8 @@ struct nuioa_nic {
     enum nuioa_nic_state state;
     enum nuioa_locality locality;
     uint32_t rate_mbps; /* Mbit/s; 0: unknown */
-    uint32_t card;      /* equal for the ports of one card (PCI device), which share its bus */
+    uint32_t card;      /* equal for the ports of one PCI device, which share its bus, and for the
+                           halves of a Socket Direct card, which share its port */
     bool is_virtual;    /* no hardware of its own (bridge, veth, Soft-RoCE, ...), a virtual function
                            of a card that is here too, or an Ethernet member of a bond */
     uint32_t hints;     /* NUIOA_HINT_*: what discovery has found, whether or not it counts */

@@ -289,18 +289,14 @@ static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t p
     return pci ? is_virtual_function(d, pci) : name_is_virtual(obj->name);
 }
 
-/* Returns the number of the card: functions and ports of one PCI device are one card, and share its
- * bus. */
+/* Returns the number of the card (nuioa_device_same_card) of the NIC with this index. */
 static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned index)
 {
-    if (!pci)
-        return index;
-    for (unsigned i = 0; i < index; i++) {
-        char name[24];
-        nuioa_device_pci_name(pci, name, sizeof(name));
-        size_t device = strlen(name) - 2;
-        if (!strncmp(d->node->nics[i].pci, name, device))
-            return d->node->nics[i].card;
+    for (unsigned i = 0; pci && i < index; i++) {
+        const struct nuioa_nic *nic = &d->node->nics[i];
+        hwloc_obj_t other = hwloc_get_pcidev_by_busidstring(d->topology, nic->pci);
+        if (other && nuioa_device_same_card(d->topology, pci, other))
+            return nic->card;
     }
     return index;
 }

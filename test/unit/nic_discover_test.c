@@ -25,6 +25,7 @@
 #define MELLANOX_ETH "0x020000 0x15b3 0x101d"
 #define EDR "100 Gb/sec (4X EDR)"
 #define INTEL_ETH "0x020000 0x8086 0x1521"
+#define OMNIPATH "0x020800 0x8086 0x24f0"
 #define CRAY_ETH "0x020000 0x17db 0x0501"
 
 /* --- what a machine's files say --------------------------------------------------------------- */
@@ -105,6 +106,45 @@ static void test_two_ports(void **state)
     assert_string_equal(two->fabric, "");
     nuioa_node_free(&node);
     dump_remove(&dump);
+}
+
+/* The halves of a Socket Direct card have one system image GUID. So have the devices of a card with
+ * two ports, all Omni-Path cards of a node, and cards that say nothing. */
+static void test_socket_direct(void **state)
+{
+    static const struct {
+        const char *ids, *name, *first, *second;
+        bool two_ports, same;
+    } cases[] = {
+        { MELLANOX_IB, "mlx5_", "0200:00ff:0001:0000", "0200:00ff:0001:0000", false, true },
+        { MELLANOX_IB, "mlx5_", "0200:00ff:0001:0000", "0200:00ff:0002:0000", false, false },
+        { MELLANOX_IB, "mlx5_", "0200:00ff:0001:0000", "0200:00ff:0001:0000", true, false },
+        { MELLANOX_IB, "mlx5_", "0000:0000:0000:0000", "0000:0000:0000:0000", false, false },
+        { OMNIPATH, "hfi1_", "0011:7501:0101:0000", "0011:7501:0101:0000", false, false },
+    };
+    static const char *const pci[] = { "0000:01:00.0", "0000:81:00.0", "0000:01:00.1",
+                                       "0000:81:00.1" };
+    (void)state;
+    for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+        struct dump dump;
+        struct nuioa_node node;
+        dump_make(&dump);
+        for (unsigned i = 0; i < (cases[c].two_ports ? 4 : 2); i++) {
+            char name[16], path[128];
+            snprintf(name, sizeof(name), "%s%u", cases[c].name, i);
+            dump_pci(&dump, pci[i], cases[c].ids);
+            dump_verbs(&dump, pci[i], name, 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+            snprintf(path, sizeof(path), "sys/devices/pci/%s/infiniband/%s/sys_image_guid", pci[i],
+                     name);
+            dump_file(&dump, path, i % 2 ? cases[c].second : cases[c].first);
+        }
+        load(&node, &dump);
+        const struct nuioa_nic *last = &node.nics[node.nic_count - 1];
+        assert_int_equal(node.nic_count, cases[c].two_ports ? 4 : 2);
+        assert_int_equal(node.nics[0].card == last->card, cases[c].same);
+        nuioa_node_free(&node);
+        dump_remove(&dump);
+    }
 }
 
 static void test_virtual_function(void **state)
@@ -381,12 +421,19 @@ static void test_long_root(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_infiniband),       cmocka_unit_test(test_two_ports),
-        cmocka_unit_test(test_virtual_function), cmocka_unit_test(test_bond),
-        cmocka_unit_test(test_rdma_bond),        cmocka_unit_test(test_software_devices),
-        cmocka_unit_test(test_platform_device),  cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_locality),         cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_slingshot),        cmocka_unit_test(test_slingshot_device),
+        cmocka_unit_test(test_infiniband),
+        cmocka_unit_test(test_two_ports),
+        cmocka_unit_test(test_socket_direct),
+        cmocka_unit_test(test_virtual_function),
+        cmocka_unit_test(test_bond),
+        cmocka_unit_test(test_rdma_bond),
+        cmocka_unit_test(test_software_devices),
+        cmocka_unit_test(test_platform_device),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_locality),
+        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_slingshot),
+        cmocka_unit_test(test_slingshot_device),
         cmocka_unit_test(test_long_root),
     };
     return cmocka_run_group_tests_name("nic_discover", tests, NULL, NULL);
