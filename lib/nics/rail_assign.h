@@ -9,7 +9,8 @@
  *
  * Every GPU of a rank, or the rank itself if it has none, gets one of its nearest rails. The
  * nearest rails of a GPU are those with the shortest path (topology/pci_path.h) or, if no path is
- * known, those nearest to the GPU's CPUs; those of a rank are nearest to its CPUs. Of equally near
+ * known, those nearest to the GPU's CPUs; those of a rank are nearest to its CPUs, or outrun these
+ * (nics/rails.h). Of equally near
  * rails it gets one that is not doubted (topology/nic_guess.h), if there is one, and so that the
  * cards are loaded evenly, by weight over rate (nics/rail_match.h), and then the one that belongs
  * to the GPU (nics/rail_home.h) or the first in PCI order: equal nodes choose equally. A GPU has an

@@ -148,6 +148,9 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
     for (unsigned i = 0; i < node->nic_count; i++)
         if (taken[i])
             rails->nic[rails->count++] = i;
+    for (unsigned r = 1; r < rails->count; r++)
+        rails->unlike |= !nuioa_nic_same_rate(node->nics[rails->nic[0]].rate_mbps,
+                                              node->nics[rails->nic[r]].rate_mbps);
     rails->located = rails->count && node->nics[rails->nic[0]].level;
     rc = 0;
     if (rails->located && (fill_levels(rails, node, options->policy) < 0 ||
@@ -213,17 +216,6 @@ uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail, hwloc_
     return worst;
 }
 
-uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
-{
-    uint32_t nearest = NUIOA_NO_LEVEL;
-    for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t level = nuioa_rail_level(rails, r, cpus);
-        if (level < nearest)
-            nearest = level;
-    }
-    return nearest;
-}
-
 double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
 {
     if (level == 0 || level == NUIOA_NO_LEVEL)
@@ -256,6 +248,34 @@ double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_co
     return worst;
 }
 
+static bool outruns(const struct nuioa_rails *rails, unsigned rail, unsigned other,
+                    hwloc_const_bitmap_t cpus)
+{
+    uint32_t fast = rails->node->nics[rails->nic[rail]].rate_mbps;
+    uint32_t slow = rails->node->nics[rails->nic[other]].rate_mbps;
+    return rails->unlike && slow && fast > slow && !nuioa_nic_same_rate(fast, slow) &&
+           fast * nuioa_rail_price(rails, other, cpus) > slow * nuioa_rail_price(rails, rail, cpus);
+}
+
+static bool is_outrun(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus)
+{
+    for (unsigned r = 0; rails->unlike && r < rails->count; r++)
+        if (outruns(rails, r, rail, cpus))
+            return true;
+    return false;
+}
+
+uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
+{
+    uint32_t nearest = NUIOA_NO_LEVEL;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t level = nuioa_rail_level(rails, r, cpus);
+        if (level < nearest && !is_outrun(rails, r, cpus))
+            nearest = level;
+    }
+    return nearest;
+}
+
 double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
     uint32_t nearest = nuioa_rails_nearest(rails, cpus);
@@ -263,7 +283,7 @@ double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t c
         return nuioa_nic_cost(rails->options, nearest);
     double least = INFINITY;
     for (unsigned r = 0; r < rails->count; r++)
-        if (nuioa_rail_level(rails, r, cpus) == nearest)
+        if (nuioa_rail_level(rails, r, cpus) == nearest && !is_outrun(rails, r, cpus))
             least = fmin(least, nuioa_rail_price(rails, r, cpus));
     return least;
 }
@@ -271,17 +291,28 @@ double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t c
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
     for (unsigned r = 0; r < rails->count; r++)
-        if (hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[r]].cpus))
+        if (hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[r]].cpus) &&
+            !is_outrun(rails, r, cpus))
             return 0;
     return 1;
+}
+
+static uint32_t distance_of(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
+                            unsigned rail)
+{
+    uint32_t level = nuioa_rail_level(rails, rail, cpus);
+    bool beside = hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[rail]].cpus);
+    return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 + !beside;
 }
 
 uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
                              unsigned rail)
 {
-    uint32_t level = nuioa_rail_level(rails, rail, cpus);
-    bool beside = hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[rail]].cpus);
-    return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 + !beside;
+    uint32_t least = distance_of(rails, cpus, rail);
+    for (unsigned r = 0; rails->unlike && r < rails->count; r++)
+        if (outruns(rails, rail, r, cpus) && distance_of(rails, cpus, r) < least)
+            least = distance_of(rails, cpus, r);
+    return least;
 }
 
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near)

@@ -9,13 +9,18 @@
 /* Rails: the NICs that a plan may use. Private to the library.
  *
  * Traffic between nodes stays on one fabric, so all rails are of one fabric: the best of those
- * that the `nic` option selects (nuioa_nic_narrow in topology/nic.h). */
+ * that the `nic` option selects (nuioa_nic_narrow in topology/nic.h).
+ *
+ * Their rates may be unlike if `nic` names them. One rail outruns another for some CPUs if it is
+ * faster even with what its distance costs: if rate over nuioa_rail_price is higher. Then it counts
+ * as near as the other one, so that the load, by rate, decides which of them a rank uses. */
 struct nuioa_rails {
     const struct nuioa_node *node; /* the caller's, and so are the options */
     const struct nuioa_options *options;
     unsigned count;      /* a rail is an index below this one */
     uint32_t *nic;       /* [count]: index into node->nics */
     bool guessed;        /* a guess of what NICs are for has decided */
+    bool unlike;         /* their rates differ by more than a tenth */
     bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count; /* that of the node */
     uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */
@@ -45,8 +50,8 @@ void nuioa_rails_free(struct nuioa_rails *rails);
 uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail,
                           hwloc_const_bitmap_t cpus);
 
-/* Returns the level of `cpus` (OS indexes) from the rail for which nuioa_rail_level is lowest;
- * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
+/* Returns the level of `cpus` (OS indexes) from the rail for which nuioa_rail_level is lowest, of
+ * those that no other outruns; NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
 uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 /* Returns the cost of one unit of traffic to a NIC at `level` (ranks/assignment.h), a number
@@ -64,17 +69,18 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
  * nodes the highest. */
 double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus);
 
-/* Returns the least nuioa_rail_price of the rails for which nuioa_rail_level is lowest; that of
+/* Returns the least nuioa_rail_price of the rails at the level of nuioa_rails_nearest; that of
  * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
 double nuioa_rails_price(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 /* Returns 0 if all of `cpus` (OS indexes) are among those that some rail is attached to (for
- * example one L3 of a NUMA node), else 1. If two sets of CPUs have the same level, the set with 0
- * is nearer. */
+ * example one L3 of a NUMA node), and which no other outruns, else 1. If two sets of CPUs have the
+ * same level, the set with 0 is nearer. */
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 /* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and
- * then as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
+ * then as in nuioa_rails_tie, or that outruns a nearer one. It is below 1000, and means nothing but
+ * in comparisons. */
 uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
                              unsigned rail);
 

@@ -151,6 +151,56 @@ static void test_farther_if_it_pays(void **state)
     }
 }
 
+/* Without hints. A NIC that is slow is no near NIC where a farther one is faster even from there:
+ * ranks share the NICs by rate, and the lowest rank is beside the fast one. */
+static void test_a_slow_nic(void **state)
+{
+    static const struct {
+        uint32_t rates[2];
+        unsigned tasks;
+        const char *numas, *nics;
+    } cases[] = {
+        { { 1000, 10000 }, 2, "1,1", "1,1" },
+        { { 1000, 10000 }, 8, "1,1,1,1,0,0,0,0", "1,1,1,1,1,1,1,1" },
+        { { 10000, 1000 }, 8, "0,0,0,0,1,1,1,1", "0,0,0,0,0,0,0,0" },
+        { { 100000, 200000 }, 8, "1,1,1,1,0,0,0,0", "1,1,1,1,0,0,1,0" },
+        { { 80000, 100000 }, 8, "0,0,0,0,1,1,1,1", "0,0,0,0,1,1,1,1" },
+        { { 0, 100000 }, 8, "0,0,0,0,1,1,1,1", "0,0,0,0,1,1,1,1" },
+    };
+    (void)state;
+    for (unsigned k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct plan_case *s =
+            node_of(2, 2, cases[k].rates, (const unsigned[]){ 0, 1 }, 8, (const double[8]){ 0 });
+        plan_case_on(s, cases[k].tasks, 1);
+        s->request.hinted = false;
+        s->options.asked = true;
+        plan_case_option(s, "nic", "a,b");
+        plan_case_make(s);
+        assert_string_equal(plan_case_numas(s), cases[k].numas);
+        assert_string_equal(plan_case_nics(s), cases[k].nics);
+        assert_int_equal(s->plan.assignments[s->plan.order[0]].nic,
+                         cases[k].rates[1] > cases[k].rates[0] && cases[k].rates[0] != 80000 &&
+                             cases[k].rates[0]);
+        plan_case_free(s);
+    }
+}
+
+/* A rank that is beside the slow NIC, and uses it, is not the nearest: it does not lead. */
+static void test_a_slow_leader(void **state)
+{
+    (void)state;
+    static const uint32_t rates[] = { 100000, 200000 };
+    static const double weights[8] = { 0 };
+    struct plan_case *s = node_of(2, 2, rates, (const unsigned[]){ 0, 1 }, 8, weights);
+    plan_case_option(s, "nic", "a,b");
+    plan_case_option(s, "nuioa", "export");
+    plan_case_make(s);
+    assert_string_equal(plan_case_nics(s), "0,0,1,0,1,1,1,1");
+    assert_int_equal(s->plan.order[0], 4);
+    assert_int_equal(s->plan.near, 4);
+    plan_case_free(s);
+}
+
 /* Unknown rates are equal, and two ports of a card are one resource. */
 static void test_rates_and_ports(void **state)
 {
@@ -272,7 +322,8 @@ int main(void)
         cmocka_unit_test(test_no_bound_with_gpus),    cmocka_unit_test(test_unlike_ports_and_nics),
         cmocka_unit_test(test_four_ranks_four_rails), cmocka_unit_test(test_by_rate),
         cmocka_unit_test(test_crowded_nic),           cmocka_unit_test(test_farther_if_it_pays),
-        cmocka_unit_test(test_rates_and_ports),
+        cmocka_unit_test(test_rates_and_ports),       cmocka_unit_test(test_a_slow_nic),
+        cmocka_unit_test(test_a_slow_leader),
     };
     return cmocka_run_group_tests_name("load of NICs in plans", tests, NULL, NULL);
 }
