@@ -35,7 +35,8 @@ struct claim {
 struct chooser {
     const struct nuioa_rails *rails;
     const struct nuioa_request *request;
-    struct nuioa_arena arena; /* owns all arrays */
+    const struct nuioa_assignment *assignments; /* [task_count], by local rank */
+    struct nuioa_arena arena;                   /* owns all arrays */
     uint32_t rail_count, card_count;
     uint32_t *card;                /* [rail_count]: two ports of a card have one number */
     double *card_rate;             /* [card_count]: that of one port; 1 if some are unknown */
@@ -191,7 +192,9 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
                         const struct nuioa_assignment *assignments)
 {
     size_t n = request->task_count, rows = request->node->gpu_count;
-    *c = (struct chooser){ .rails = rails, .request = request, .rail_count = rails->count };
+    *c = (struct chooser){
+        .rails = rails, .request = request, .assignments = assignments, .rail_count = rails->count
+    };
     for (size_t i = 0; i < n; i++)
         rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
     c->card = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card));
@@ -245,17 +248,28 @@ static void use(struct chooser *c, uint32_t local, uint32_t rail, double weight)
     c->rail_load[rail] += weight;
 }
 
+/* Returns true if some CPUs of the claim's rank are beside the rail: better than others, where they
+ * span NUMA nodes and are equally near to all. */
+static bool is_beside(const struct chooser *c, const struct claim *claim, uint32_t rail)
+{
+    return claim->local == NOBODY || claim->gpu >= 0 ||
+           hwloc_bitmap_intersects(c->assignments[claim->local].cpus,
+                                   c->request->node->nics[c->rails->nic[rail]].cpus);
+}
+
 /* Gives each claim its first rail. Returns 0 or -ENOMEM. */
 static int choose_first(struct chooser *c)
 {
     size_t count = c->claim_count;
     bool *allowed = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*allowed));
+    bool *beside = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*beside));
     double *weight = nuioa_arena_take(&c->arena, count, sizeof(*weight));
     uint32_t *card_of = nuioa_arena_take(&c->arena, count, sizeof(*card_of));
     uint32_t *preferred = nuioa_arena_take(&c->arena, count, sizeof(*preferred));
     struct nuioa_rail_match match = { .user_count = c->claim_count,
                                       .machine_count = c->card_count,
                                       .allowed = allowed,
+                                      .better = beside,
                                       .weight = weight,
                                       .rate = c->card_rate,
                                       .load = c->card_load,
@@ -267,8 +281,11 @@ static int choose_first(struct chooser *c)
         uint32_t home = home_of(c, &c->claims[i]);
         weight[i] = c->claims[i].weight;
         preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->card[home];
-        for (uint32_t r = 0; r < c->rail_count; r++)
-            allowed[i * c->card_count + c->card[r]] |= is_near(c, c->claims[i].row, r);
+        for (uint32_t r = 0; r < c->rail_count; r++) {
+            size_t cell = i * c->card_count + c->card[r];
+            allowed[cell] |= is_near(c, c->claims[i].row, r);
+            beside[cell] |= is_near(c, c->claims[i].row, r) && is_beside(c, &c->claims[i], r);
+        }
     }
     int rc = nuioa_rail_match(&match);
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -308,6 +325,7 @@ static int share_out(struct chooser *c)
     bool *used = nuioa_arena_take(a, c->rail_count, sizeof(*used));
     bool *card_used = nuioa_arena_take(a, c->card_count, sizeof(*card_used));
     bool *allowed = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*allowed));
+    bool *beside = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*beside));
     if (a->failed)
         return -ENOMEM;
     for (uint32_t i = 0; i < c->claim_count; i++) {
@@ -323,13 +341,16 @@ static int share_out(struct chooser *c)
     for (uint32_t i = 0; i < n; i++) {
         rate[i] = c->claims[i].weight;
         load[i] = 1;
-        for (uint32_t k = 0; k < idle_count; k++)
-            allowed[(size_t)k * n + i] =
-                may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
+        for (uint32_t k = 0; k < idle_count; k++) {
+            size_t cell = (size_t)k * n + i;
+            allowed[cell] = may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
+            beside[cell] = allowed[cell] && is_beside(c, &c->claims[i], idle[k]);
+        }
     }
     struct nuioa_rail_match match = { .user_count = idle_count,
                                       .machine_count = n,
                                       .allowed = allowed,
+                                      .better = beside,
                                       .weight = one,
                                       .rate = rate,
                                       .load = load,

@@ -10,14 +10,13 @@
  * Every GPU of a rank, or the rank itself if it has none, gets one of its nearest rails. The
  * nearest rails of a GPU are those with the shortest path (topology/pci_path.h) or, if no path is
  * known, those nearest to the GPU's CPUs; those of a rank are nearest to its CPUs, or outrun these
- * (nics/rails.h). Of equally near
- * rails it gets one that is not doubted (topology/nic_guess.h), if there is one, and so that the
- * cards are loaded evenly, by weight over rate (nics/rail_match.h), and then the one that belongs
- * to the GPU (nics/rail_home.h) or the first in PCI order: equal nodes choose equally. A GPU has an
- * equal part of its rank's weight. If some ranks' GPUs are unknown, they are taken to have those
- * that no other rank has: these GPUs choose together with the known ones, each with the mean
- * weight. So the processes of a node, each of which knows its own GPUs alone, choose different
- * rails.
+ * (nics/rails.h). Of equally near rails it gets one that is not doubted (topology/nic_guess.h), if
+ * there is one, and so that the cards are loaded evenly, by weight over rate (nics/rail_match.h),
+ * then one beside some CPUs of a rank that spans NUMA nodes, and then the one that belongs to the
+ * GPU (nics/rail_home.h) or the first in PCI order: equal nodes choose equally. A GPU has an equal
+ * part of its rank's weight. If some ranks' GPUs are unknown, they are taken to have those that no
+ * other rank has: these GPUs choose together with the known ones, each with the mean weight. So the
+ * processes of a node, each of which knows its own GPUs alone, choose different rails.
  *
  * With the option rails=auto, rails that nobody got then go to those to which they are equally
  * near, evenly by weight. A rail that belongs to a GPU which no rank of the step has is left to

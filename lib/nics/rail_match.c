@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "util/arena.h"
 
@@ -155,7 +156,7 @@ static void move_alone(struct search *s)
     }
 }
 
-int nuioa_rail_match(struct nuioa_rail_match *m)
+static int match(struct nuioa_rail_match *m)
 {
     struct nuioa_arena arena = { 0 };
     struct search s = {
@@ -176,4 +177,41 @@ int nuioa_rail_match(struct nuioa_rail_match *m)
         move_alone(&s);
     nuioa_arena_free(&arena);
     return arena.failed ? -ENOMEM : 0;
+}
+
+static double most_loaded(const struct nuioa_rail_match *m)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < m->machine_count; k++)
+        most = fmax(most, load_with(m, k, 0));
+    return most;
+}
+
+int nuioa_rail_match(struct nuioa_rail_match *m)
+{
+    const size_t machines = m->machine_count, size = machines * sizeof(*m->load);
+    const bool *allowed = m->allowed;
+    struct nuioa_arena arena = { 0 };
+    for (size_t i = 0; m->better && i < m->user_count; i++)
+        if (!memchr(m->better + i * machines, true, machines))
+            memcpy(m->better + i * machines, allowed + i * machines, machines);
+    if (!m->better || !memcmp(allowed, m->better, m->user_count * machines))
+        return match(m);
+    double *before = nuioa_arena_take(&arena, machines, sizeof(*before));
+    int rc = before ? 0 : -ENOMEM;
+    if (rc == 0) {
+        memcpy(before, m->load, size);
+        rc = match(m);
+    }
+    const double most = most_loaded(m);
+    for (int pass = 0; rc == 0 && pass < 2; pass++) {
+        m->allowed = pass ? allowed : m->better;
+        memcpy(m->load, before, size);
+        rc = match(m);
+        if (EQUAL * most_loaded(m) <= most)
+            break;
+    }
+    m->allowed = allowed;
+    nuioa_arena_free(&arena);
+    return rc;
 }

@@ -18,7 +18,10 @@
 struct nuioa_rail_match {
     uint32_t user_count;
     uint32_t machine_count;
-    const bool *allowed;  /* [user_count * machine_count]: the user may use the machine */
+    const bool *allowed; /* [user_count * machine_count]: the user may use the machine */
+    /* The same: a part of these machines, to which each user with one is kept if no machine is more
+     * loaded by that than it must be; NULL: all are as good */
+    bool *better;
     const double *weight; /* [user_count]: above 0, the load that the user makes */
     const double *rate;   /* [machine_count]: above 0, in any unit; loads are compared by rate */
     double *load;         /* [machine_count]: of others; the weights of the users are added */
@@ -28,11 +31,11 @@ struct nuioa_rail_match {
     uint32_t *machine_of; /* [user_count]: the result; NUIOA_NO_MACHINE where none is allowed */
 };
 
-/* Sets machine_of and adds to `load`. All arrays are the caller's. Users are added in the order of
- * their numbers. Where the resulting load is equal, a user gets the machine that it prefers or the
- * first, and earlier users keep theirs. The work is limited: past about two million steps
- * (thousands of users, each with few machines) users are added without looking for alternating
- * paths. Returns 0; or -ENOMEM, and the result is undefined. */
+/* Sets machine_of and adds to `load`. All arrays are the caller's; those of `better` are changed.
+ * Users are added in the order of their numbers. Where the resulting load is equal, a user gets the
+ * machine that it prefers or the first, and earlier users keep theirs. The work is limited: past
+ * about two million steps (thousands of users, each with few machines) users are added without
+ * looking for alternating paths. Returns 0; or -ENOMEM, and the result is undefined. */
 int nuioa_rail_match(struct nuioa_rail_match *match);
 
 #endif

@@ -301,8 +301,8 @@ static uint32_t distance_of(const struct nuioa_rails *rails, hwloc_const_bitmap_
                             unsigned rail)
 {
     uint32_t level = nuioa_rail_level(rails, rail, cpus);
-    bool beside = hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[rail]].cpus);
-    return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 + !beside;
+    return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 +
+           !hwloc_bitmap_isincluded(cpus, rails->node->nics[rails->nic[rail]].cpus);
 }
 
 uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
@@ -326,4 +326,17 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
     for (unsigned r = 0; r < rails->count; r++)
         count += near[r] = nuioa_rail_distance(rails, cpus, r) == best;
     return count;
+}
+
+bool nuioa_rails_spanned(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
+{
+    const struct nuioa_nic *nics = rails->node->nics;
+    bool apart = false;
+    for (unsigned r = 0; r < rails->count; r++) {
+        if (nuioa_rail_level(rails, r, cpus) == 0 ||
+            !hwloc_bitmap_intersects(cpus, nics[rails->nic[r]].cpus))
+            return false;
+        apart |= !hwloc_bitmap_isequal(nics[rails->nic[r]].numas, nics[rails->nic[0]].numas);
+    }
+    return apart;
 }

@@ -89,4 +89,8 @@ uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap
  * are true: 0 only if there is no rail. */
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near);
 
+/* Returns true if no rail is near `cpus` (OS indexes), because they span the NUMA nodes of all:
+ * each rail is beside some of them, none is beside all, and the rails have several places. */
+bool nuioa_rails_spanned(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
+
 #endif

@@ -61,6 +61,22 @@ static void advise_on_gpus(const struct planner *p)
         p->plan->advice |= 1u << (rule ? NUIOA_ADVICE_GPUS_ORDER : NUIOA_ADVICE_GPUS);
 }
 
+/* Takes its NICs from a rank that is alone and spans the NUMA nodes of all: none is its own. */
+static void disown_nics(const struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    struct nuioa_assignment *only = &plan->assignments[0];
+    if (plan->task_count > 1 || p->basis.request->options->rails ||
+        only->nic_count < p->basis.rails.count || only->gpu_count ||
+        !nuioa_rails_spanned(&p->basis.rails, only->cpus))
+        return;
+    only->nic = -1;
+    only->nic_count = 0;
+    only->level = NUIOA_NO_LEVEL;
+    if (p->basis.request->options->mode != NUIOA_OFF)
+        plan->advice |= 1u << NUIOA_ADVICE_NO_OWN_NIC;
+}
+
 int nuioa_plan_derive(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
@@ -82,5 +98,6 @@ int nuioa_plan_derive(struct planner *p)
         nuioa_plan_memory(p, &plan->assignments[i]);
         rc = nuioa_plan_threads(p, &plan->assignments[i]);
     }
+    disown_nics(p);
     return rc == 0 ? choose_leaders(p) : rc;
 }

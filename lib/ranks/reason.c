@@ -165,6 +165,8 @@ static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
     [NUIOA_ADVICE_GPUS_ORDER] =
         "gpus=local-rank says nothing here: which GPU has which number is unknown (GPUs of several "
         "models are in PCI order with CUDA_DEVICE_ORDER=PCI_BUS_ID)",
+    [NUIOA_ADVICE_NO_OWN_NIC] = "the rank has CPUs beside every NIC, so it is told none "
+                                "(srun --cpu-bind=cores, or --nuioa-rails=N to use N)",
 };
 
 const char *nuioa_advice_text(enum nuioa_advice advice)

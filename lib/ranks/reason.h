@@ -97,6 +97,7 @@ enum nuioa_advice {
     NUIOA_ADVICE_THREADS_NEED_C, /* threads=on, and nobody typed -c */
     NUIOA_ADVICE_GPUS,           /* as many ranks as GPUs see all of them; gpus=local-rank */
     NUIOA_ADVICE_GPUS_ORDER,     /* gpus=local-rank, and the numbers of GPUs are unknown */
+    NUIOA_ADVICE_NO_OWN_NIC,     /* a rank alone spans the NUMA nodes of all NICs; rails=N */
     NUIOA_ADVICE_COUNT
 };
 

@@ -347,6 +347,64 @@ static void test_halves_of_a_numa_node(void **state)
     plan_case_free(s);
 }
 
+/* A rank that spans NUMA nodes uses the NICs beside some of its CPUs, not others as far from the
+ * rest. */
+static void test_beside_some_cpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = four_rails(2, (const double[]){ 1, 1 });
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1;2,3");
+    plan_case_free(s);
+
+    s = four_rails(4, (const double[]){ 1, 1, 1, 1 }); /* whatever their order is */
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned first = i < 2 ? 2 : 0;
+        hwloc_bitmap_or(s->masks[i], s->node.numas[first].cpus, s->node.numas[first + 1].cpus);
+    }
+    plan_case_option(s, "nuioa", "export");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2;3;0;1");
+    plan_case_free(s);
+}
+
+/* A rank alone with CPUs beside each NIC, and all of them beside none, is told none, and why. */
+static void test_no_own_nic(void **state)
+{
+    (void)state;
+    const uint32_t said = 1u << NUIOA_ADVICE_NO_OWN_NIC;
+    struct plan_case *s = four_rails(1, (const double[]){ 1 });
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].nic, -1);
+    assert_int_equal(s->plan.assignments[0].nic_count, 0);
+    assert_int_equal(s->plan.assignments[0].level, NUIOA_NO_LEVEL);
+    assert_int_equal(s->plan.advice & said, said);
+    assert_int_equal(s->plan.rail_leader_count, 0);
+
+    plan_case_option(s, "rails", "4"); /* the user wants that many */
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1,2,3");
+    plan_case_option(s, "rails", "auto");
+
+    plan_case_option(s, "nic", "b"); /* there is no other */
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "1");
+    plan_case_option(s, "nic", "auto");
+
+    hwloc_bitmap_or(s->masks[0], s->node.numas[2].cpus, s->node.numas[3].cpus);
+    plan_case_option(s, "cores", "keep");
+    plan_case_make(s); /* two are nearer than the others */
+    assert_string_equal(plan_case_all_nics(s), "2,0,1,3");
+    assert_int_equal(s->plan.advice & said, 0);
+    plan_case_option(s, "nic", "c,d");
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].nic_count, 0);
+    plan_case_option(s, "nic", "a,b"); /* both are as far */
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1");
+    plan_case_free(s);
+}
+
 /* One rank with all cores uses all rails, so its memory is spread over their NUMA nodes. */
 static void test_memory_of_several_rails(void **state)
 {
@@ -410,6 +468,8 @@ int main(void)
         cmocka_unit_test(test_unknown_place),
         cmocka_unit_test(test_halves_of_a_numa_node),
         cmocka_unit_test(test_memory_of_several_rails),
+        cmocka_unit_test(test_beside_some_cpus),
+        cmocka_unit_test(test_no_own_nic),
     };
     return cmocka_run_group_tests_name("rail", tests, NULL, NULL);
 }
