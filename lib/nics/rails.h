@@ -21,6 +21,7 @@ struct nuioa_rails {
     uint32_t *nic;       /* [count]: index into node->nics */
     bool guessed;        /* a guess of what NICs are for has decided */
     bool unlike;         /* their rates differ by more than a tenth */
+    bool down;           /* `count` is 0, and would not be if all ports were up */
     bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count; /* that of the node */
     uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */

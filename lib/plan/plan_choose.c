@@ -41,7 +41,7 @@ static enum nuioa_reason missing_basis(const struct planner *p)
     if (p->basis.request->pair_count && p->basis.request->hinted)
         return NUIOA_REASON_NONE;
     if (!p->basis.rails.count)
-        return NUIOA_REASON_NO_NIC;
+        return p->basis.rails.down ? NUIOA_REASON_NIC_DOWN : NUIOA_REASON_NO_NIC;
     return p->basis.rails.located ? NUIOA_REASON_NONE : NUIOA_REASON_NO_NUMA;
 }
 
@@ -141,10 +141,12 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
 }
 
 /* Returns the reason of ranks that hints have moved. */
-static enum nuioa_reason why_by_weight(const struct nuioa_request *r,
+static enum nuioa_reason why_by_weight(const struct nuioa_basis *basis,
                                        const struct nuioa_mapping *mapping)
 {
-    if (r->pair_count)
+    if (!basis->rails.located)
+        return NUIOA_REASON_NEIGHBOURS;
+    if (basis->request->pair_count)
         return mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC;
     if (mapping->by_load)
         return NUIOA_REASON_RAILS;
@@ -196,7 +198,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
     if (rc == 0)
         rc = nuioa_plan_judge(p, mapping.mapper);
     if (rc >= 0)
-        nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(p->basis.request, &mapping)
+        nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(&p->basis, &mapping)
                                                 : why_no_better(p, own, refused));
     nuioa_slots_free(&slots);
     return rc;
@@ -287,10 +289,11 @@ static int map_shared(struct planner *p, const struct nuioa_slots *slots)
     if (rc == 0)
         rc = nuioa_plan_judge(p, mapping.kept ? "hopsort" : mapping.mapper);
     if (rc >= 0)
-        nuioa_planner_say(p, rc == NUIOA_COSTS_MORE ? NUIOA_REASON_SHARE_COSTS
-                             : r->pair_count        ? NUIOA_REASON_SHARE_TRAFFIC
-                             : r->hinted            ? NUIOA_REASON_SHARE_HEAVIER
-                                                    : NUIOA_REASON_SHARE);
+        nuioa_planner_say(p, rc == NUIOA_COSTS_MORE    ? NUIOA_REASON_SHARE_COSTS
+                             : !p->basis.rails.located ? NUIOA_REASON_NEIGHBOURS
+                             : r->pair_count           ? NUIOA_REASON_SHARE_TRAFFIC
+                             : r->hinted               ? NUIOA_REASON_SHARE_HEAVIER
+                                                       : NUIOA_REASON_SHARE);
     return rc;
 }
 

@@ -26,6 +26,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "the NUMA node of a GPU is unknown: ranks stay (--nuioa=force overrides it)",
     [NUIOA_REASON_NO_NIC] =
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
+    [NUIOA_REASON_NIC_DOWN] =
+        "no usable NIC is up: ranks stay where Slurm put them (nuioa topo shows the ports)",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
     [NUIOA_REASON_NO_BETTER_NO_FREE] =
@@ -34,6 +36,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
     [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
     [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",
+    [NUIOA_REASON_NEIGHBOURS] = "placed by traffic to neighbours: no NIC with a known place is up",
     [NUIOA_REASON_HEAVIER] = "heavier ranks are nearer the NIC",
     [NUIOA_REASON_HEAVIER_RAILS] = "heavier ranks are nearer the NICs, and share them",
     [NUIOA_REASON_BLOCK_MOVED] =
@@ -149,6 +152,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "each rank is taken to use the GPU of its local rank, as the launcher documents: ranks "
         "stay, NICs follow (--gpus=local-rank moves ranks to their GPUs)",
     [NUIOA_REASON_EXEC_NOT_SET] = "its CPUs could not be set: they stay",
+    [NUIOA_REASON_EXEC_NIC_DOWN] = "no usable NIC is up: ranks have the CPUs that are nearest when "
+                                   "it is (nuioa topo shows the ports)",
     [NUIOA_REASON_BIND_FAILED] = "binding failed: ranks stay where Slurm put them",
 };
 

@@ -17,11 +17,11 @@
 #include "util/clock.h"
 
 /* A plan's warnings follow from options and hints, which are the same on all nodes, so only the
- * first node passes them on to the user. */
+ * first node passes them on to the user; and another one whose NICs are down. */
 static void take_plan_warnings(struct step_run *c, const struct nuioa_plan *plan)
 {
     for (unsigned i = 0; i < plan->warnings.count; i++)
-        if (c->facts->step.node_id == 0)
+        if (c->facts->step.node_id == 0 || plan->why == NUIOA_REASON_NIC_DOWN)
             nuioa_warn(&c->faults, "%s", plan->warnings.text[i]);
         else
             slurm_info("nuioa: %s", plan->warnings.text[i]);

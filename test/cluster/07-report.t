@@ -64,6 +64,9 @@ launch 2 -w node3 --nuioa=report
 like "a node without a NIC says so" "$err" '[Nn][Ii][Cc]'
 launch 2 -w node4 --nuioa=explain
 like "a port that is down is explained" "$err" 'down'
+launch 2 -N2 -w node1,node4 --nuioa=on --nuioa-nic=mlx5_0
+like "a requested NIC that is down on the second node is said, also without a report" "$err" \
+    '^nuioa: node4: nic: mlx5_0 port is down, not used$'
 launch 2 -w node1 --nuioa=on
 is "without report, not a word" "$err" ""
 

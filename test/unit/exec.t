@@ -374,6 +374,15 @@ else
     skip "what is bound stays" "one CPU, or this test is bound"
 fi
 
+# --- a NIC that is down ---------------------------------------------------------------------------
+
+# This machine has not the port that the file has.
+HWLOC_XMLFILE="$hagrid" HWLOC_THISSYSTEM=1 "$tool" exec --print --deadline-ms 60000 --nic mlx5_0 \
+    --local-rank 0 --local-size 2 >"$work/out" 2>"$work/err"
+is "a requested NIC that is down: it is named, and none is promised" \
+    "$(<"$work/err")|$(grep -c 'memory default: no usable NIC is up: ranks ' "$work/out")" \
+    "nuioa: warning: nic: mlx5_0 port is down, not used|1"
+
 # --- CPUs that the kernel refuses ---------------------------------------------------------------
 
 if [ "$(nproc)" -gt 1 ] && [ "$(nproc --all)" -le 16 ] &&

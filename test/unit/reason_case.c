@@ -137,6 +137,12 @@ static void no_nic(struct plan_case *s)
     plan_case_option(s, "nic", "^mlx4_0");
 }
 
+static void nic_down(struct plan_case *s)
+{
+    bound(s);
+    s->node.nics[0].state = NUIOA_NIC_DOWN;
+}
+
 static void no_numa(struct plan_case *s)
 {
     bound(s);
@@ -167,6 +173,12 @@ static void traffic(struct plan_case *s)
     hinted(s);
     s->request.pairs = far_pair;
     s->request.pair_count = 1;
+}
+
+static void neighbours(struct plan_case *s)
+{
+    traffic(s);
+    s->node.nics[0].state = NUIOA_NIC_DOWN;
 }
 
 static void heavier_rails(struct plan_case *s)
@@ -436,7 +448,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(GPUS_SHARED, gpus_shared,
         "the step has GPUs; several ranks see the same ones, and more than one"),
     ROW(GPUS_NO_NUMA, gpus_no_numa, "the step has GPUs; the firmware does not say where one is"),
-    ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
+    ROW(NO_NIC, no_nic, "no NIC, or `--nuioa-nic` leaves none"),
+    ROW(NIC_DOWN, nic_down, "no NIC is up, or none of those that `--nuioa-nic` names"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
     ROW(NO_BETTER_NO_FREE, better_no_free,
@@ -444,6 +457,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
     ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
     ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),
+    ROW(NEIGHBOURS, neighbours,
+        "a profile with pairs of ranks; no NIC is up, or its place is unknown"),
     ROW(HEAVIER, hinted, "hints without pairs of ranks"),
     ROW(HEAVIER_RAILS, heavier_rails, "the same, several NICs"),
     ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),

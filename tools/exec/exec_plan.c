@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nics/gpu_distance.h"
 #include "nics/rail_assign.h"
 #include "output/user_variables.h"
 #include "plan/plan_make.h"
@@ -126,43 +127,58 @@ static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from
     from->nic_count = 0;
 }
 
-/* Chooses NICs of `rails` for this process. All tasks are asked for as if they were here, so that
- * they share NICs that are equally near. */
+/* Returns true if all NICs of an assignment are rails. */
+static bool are_up(const struct nuioa_assignment *assignment, const struct nuioa_rails *rails)
+{
+    bool up = true;
+    for (uint32_t k = 0; k < assignment->nic_count; k++)
+        up = up && is_rail(rails, assignment->nics[k]);
+    return up;
+}
+
+/* Chooses NICs of `rails`, where the plan has put the tasks, for those whose NICs are not up. */
 static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
 {
-    const struct launcher_place *place = &e->input->place;
-    struct nuioa_assignment *own = &e->plan.assignments[place->local], *all = NULL;
+    const uint32_t count = e->input->place.count;
     struct nuioa_request now = e->request;
-    hwloc_const_bitmap_t *cpus = malloc(place->count * sizeof(*cpus));
-    for (uint32_t i = 0; cpus && i < place->count; i++)
-        cpus[i] = own->cpus;
+    hwloc_const_bitmap_t *cpus = malloc(count * sizeof(*cpus));
+    for (uint32_t i = 0; cpus && i < count; i++)
+        cpus[i] = e->plan.assignments[i].cpus;
     now.node = &e->node;
-    if (cpus)
-        all = nuioa_rails_assign_all(rails, &now, cpus);
+    struct nuioa_assignment *all = cpus ? nuioa_rails_assign_all(rails, &now, cpus) : NULL;
+    for (uint32_t i = 0; all && i < count; i++) {
+        struct nuioa_assignment *a = &e->plan.assignments[i];
+        if (!are_up(a, rails))
+            take_nics(a, &all[i]);
+        a->costs.level_before = nuioa_gpu_nic_level(rails, &e->ranks.tasks[i], a->was);
+    }
     if (all)
-        take_nics(own, &all[place->local]);
-    if (all)
-        nuioa_assignments_free(all, place->count);
+        nuioa_assignments_free(all, count);
     free(cpus);
     return all ? 0 : tool_fail("out of memory");
 }
 
-/* Chooses the NICs of this process anew if one of them is down, or none that would be chosen: only
- * now the state of the ports counts. */
+/* Chooses the NICs anew if one that the plan has given is down: only now the state of the ports
+ * counts. If none is up, the plan's sentence promises nothing. */
 static int check_nics(struct exec_plan *e)
 {
-    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     struct nuioa_rails rails;
     bool usable = true;
     int rc = read_ports(e);
     if (rc)
         return rc;
-    if (nuioa_rails_init(&rails, &e->node, &e->input->options, NULL, NULL))
+    if (nuioa_rails_init(&rails, &e->node, &e->input->options, &e->plan.warnings, NULL))
         return tool_fail("out of memory");
-    for (uint32_t k = 0; k < own->nic_count; k++)
-        usable = usable && is_rail(&rails, own->nics[k]);
+    for (uint32_t i = 0; i < e->input->place.count; i++)
+        usable = usable && are_up(&e->plan.assignments[i], &rails);
     if (!usable)
         rc = choose_nics(e, &rails);
+    if (!usable && !rails.count && !e->stays) {
+        e->plan.rail_leader_count = 0;
+        nuioa_copy(
+            e->plan.reason, sizeof(e->plan.reason),
+            nuioa_reason_text(e->plan.moved ? NUIOA_REASON_EXEC_NIC_DOWN : NUIOA_REASON_NIC_DOWN));
+    }
     nuioa_rails_free(&rails);
     return rc;
 }
@@ -194,11 +210,12 @@ int exec_plan_make(struct exec_plan *e, const struct exec_input *input)
         return rc;
     if (nuioa_plan_make(&e->request, &e->plan, &err))
         return tool_fail("%s", err.text);
-    for (unsigned i = 0; i < e->plan.warnings.count; i++)
-        nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
     advise_on_gpus(e);
     e->plan.advice &= ~(1u << NUIOA_ADVICE_MEMORY); /* it names an option of srun with the plugin */
-    return check_nics(e);
+    rc = check_nics(e);
+    for (unsigned i = 0; i < e->plan.warnings.count; i++)
+        nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    return rc;
 }
 
 int exec_plan_undo(struct exec_plan *e)
