@@ -242,16 +242,25 @@ static enum nuioa_nic_kind netdev_kind(const struct netdev *netdev, const struct
     return netdev->infiniband ? NUIOA_NIC_INFINIBAND : NUIOA_NIC_ETHERNET;
 }
 
-/* Returns true if this is a virtual function of a card that is visible too. A virtual function
- * alone is the NIC of a virtual machine, and counts as a real one. */
+static bool has_nic(const struct discovery *d, hwloc_obj_t pci)
+{
+    for (unsigned i = 0; pci && i < d->port_count + d->netdev_count; i++)
+        if (pci == (i < d->port_count ? d->ports[i].pci : d->netdevs[i - d->port_count].pci))
+            return true;
+    return false;
+}
+
+/* Returns true if this is a virtual function of a card that has a NIC here, too. A virtual function
+ * alone is the NIC of a virtual machine or of a container, and counts as a real one. */
 static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 {
     if (!pci)
         return false;
-    char name[24];
+    char name[24], path[40], link[256];
     nuioa_device_pci_name(pci, name, sizeof(name));
-    if (nuioa_sysfs_exists(d->sysfs->pci, "%s/physfn", name))
-        return true;
+    snprintf(path, sizeof(path), "%s/physfn", name);
+    if (!nuioa_sysfs_link(d->sysfs->pci, link, sizeof(link), path)) /* "../0000:81:00.0" */
+        return has_nic(d, hwloc_get_pcidev_by_busidstring(d->topology, link + strspn(link, "./")));
     const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
     if (!text)
         text = pci->name;

@@ -167,6 +167,17 @@ static void test_virtual_function(void **state)
     assert_true(find(&node, "eth0r0")->is_virtual && !find(&node, "eth0r0")->usable);
     nuioa_node_free(&node);
     dump_remove(&dump);
+
+    /* A container has the function alone: the card's netdev is in another namespace. */
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
+    dump_pci(&dump, "0000:81:00.2", MELLANOX_ETH);
+    dump_net(&dump, "0000:81:00.2", "net1", MAC, "up", "100000");
+    dump_link(&dump, "sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
+    load(&node, &dump);
+    assert_true(find(&node, "net1")->usable);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
 }
 
 /* Members of a bond are no NICs of their own, but an InfiniBand port that IP bonds still is one. */
