@@ -10,19 +10,21 @@
 #include "topology/pci_path.h"
 
 /* Returns the level of NUMA node `numa`, an index into node->numas, from the nearest NUMA node that
- * is local to the GPU. Without a distance table other NUMA nodes have level 1. */
+ * is local to the GPU, and from memory without CPUs only if no other is. Without a distance table
+ * other NUMA nodes have level 1. */
 static uint32_t level_from(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
                            uint32_t numa)
 {
-    uint32_t least = NUIOA_NO_LEVEL;
+    uint32_t least[2] = { NUIOA_NO_LEVEL, NUIOA_NO_LEVEL };
     for (uint32_t j = 0; j < node->numa_count; j++) {
         uint32_t here = j != numa;
+        uint32_t *best = &least[hwloc_bitmap_iszero(node->numas[j].cpus)];
         if (node->distance.count)
             here = nuioa_level_at(&node->distance, j, numa);
-        if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
-            least = here;
+        if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < *best)
+            *best = here;
     }
-    return least;
+    return least[least[0] == NUIOA_NO_LEVEL];
 }
 
 uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task *task,

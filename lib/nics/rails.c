@@ -55,19 +55,8 @@ static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mea
             mean->matrix[(size_t)i * n + j] = (nuioa_distance_at(&node->distance, i, j) +
                                                nuioa_distance_at(&node->distance, j, i) + 1) /
                                               2;
-    nuioa_distance_levels(mean);
+    nuioa_distance_levels(mean, node);
     return 0;
-}
-
-static void levels_from(const struct nuioa_node *node, const struct nuioa_distance *d,
-                        const struct nuioa_nic *nic, uint8_t *level)
-{
-    memset(level, UINT8_MAX, node->numa_count);
-    for (unsigned n = 0; n < node->numa_count; n++)
-        for (unsigned k = 0;
-             hwloc_bitmap_isset(nic->numas, node->numas[n].os_index) && k < node->numa_count; k++)
-            if (nuioa_level_at(d, n, k) < level[k])
-                level[k] = (uint8_t)nuioa_level_at(d, n, k);
 }
 
 static int fill_levels(struct nuioa_rails *rails, const struct nuioa_node *node,
@@ -79,7 +68,7 @@ static int fill_levels(struct nuioa_rails *rails, const struct nuioa_node *node,
         const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
         uint8_t *level = rails->level + (size_t)r * rails->numa_count;
         if (policy == NUIOA_POLICY_LATENCY)
-            levels_from(node, &mean, nic, level);
+            nuioa_levels_from(&mean, node, nic->numas, level);
         else
             memcpy(level, nic->level, rails->numa_count);
     }

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/plan_memory.h"
 
-/* Sets `out` to the NUMA nodes among `numas` that have memory which the step may use. If there is
- * none, it is the one such NUMA node that is nearest to any of `numas`. */
+/* Sets `out` to the NUMA nodes among `numas` that have CPUs, and memory which the step may use. If
+ * there is none, it is one that has such memory: one of `numas` without CPUs (HBM, CXL, memory of
+ * GPUs), else the nearest to any of them, with CPUs if there is one. */
 static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
 {
     const struct nuioa_node *node = p->basis.request->node;
-    unsigned best_distance = UINT32_MAX, best = UINT32_MAX;
+    uint64_t least = UINT64_MAX;
+    unsigned best = UINT32_MAX;
     hwloc_bitmap_zero(out);
     for (unsigned j = 0; j < node->numa_count; j++) {
         const struct nuioa_numa *numa = &node->numas[j];
+        bool has_cpus = !hwloc_bitmap_iszero(numa->cpus);
         if (!numa->memory_bytes || !hwloc_bitmap_isset(p->basis.allowed_numas, numa->os_index))
             continue;
-        if (hwloc_bitmap_isset(numas, numa->os_index))
+        if (has_cpus && hwloc_bitmap_isset(numas, numa->os_index))
             hwloc_bitmap_set(out, numa->os_index);
-        for (unsigned i = 0; i < node->numa_count; i++)
-            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
-                nuioa_distance_at(&node->distance, i, j) < best_distance) {
-                best_distance = nuioa_distance_at(&node->distance, i, j);
+        for (unsigned i = 0; i < node->numa_count; i++) {
+            uint64_t here = (has_cpus ? 0 : 1ull << 32) + nuioa_distance_at(&node->distance, i, j);
+            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) && (i == j ? 0 : here) < least) {
+                least = i == j ? 0 : here;
                 best = numa->os_index;
             }
+        }
     }
     if (hwloc_bitmap_iszero(out) && best != UINT32_MAX)
         hwloc_bitmap_set(out, best);

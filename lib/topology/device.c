@@ -13,17 +13,18 @@ void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size)
     snprintf(text, size, "%04x:%02x:%02x.%01x", a->domain, a->bus, a->dev, a->func);
 }
 
-/* Removes memory without CPUs: hwloc adds it to every object, so it says nothing about the
- * device. */
-static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
+/* Removes memory without CPUs that is local to the whole machine: hwloc adds it to every object, so
+ * it says nothing about a device that is near a part. */
+static void drop_common_memory(const struct nuioa_node *node, hwloc_topology_t topology,
+                               hwloc_obj_t near, hwloc_bitmap_t numas)
 {
-    bool own = false;
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        own = own || (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
-                      !hwloc_bitmap_iszero(node->numas[i].cpus));
-    for (uint32_t i = 0; own && i < node->numa_count; i++)
-        if (hwloc_bitmap_iszero(node->numas[i].cpus))
+    hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        hwloc_obj_t numa = hwloc_get_numanode_obj_by_os_index(topology, node->numas[i].os_index);
+        if (hwloc_bitmap_iszero(node->numas[i].cpus) && !hwloc_bitmap_isequal(near->cpuset, all) &&
+            (!numa || hwloc_bitmap_iszero(numa->cpuset) || hwloc_bitmap_isequal(numa->cpuset, all)))
             hwloc_bitmap_clr(numas, node->numas[i].os_index);
+    }
 }
 
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
@@ -38,7 +39,8 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
     *cpus = known ? hwloc_bitmap_dup(near->cpuset) : hwloc_bitmap_alloc();
     if (!*numas || !*cpus)
         return -ENOMEM;
-    keep_own_memory(node, *numas);
+    if (known)
+        drop_common_memory(node, topology, near, *numas);
     return known;
 }
 

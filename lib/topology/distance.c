@@ -24,32 +24,52 @@ const char *nuioa_distance_source_name(enum nuioa_distance_source source)
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-static void row_levels(const struct nuioa_distance *d, unsigned row)
+static bool has_cpus(const struct nuioa_node *node, unsigned numa)
+{
+    return !node || !hwloc_bitmap_iszero(node->numas[numa].cpus);
+}
+
+static void row_levels(const struct nuioa_distance *d, const struct nuioa_node *node, unsigned row)
 {
     const uint32_t *value = &d->matrix[(size_t)row * d->count];
     uint8_t *level = &d->level[(size_t)row * d->count];
     double limit = -1; /* the largest value of the class before */
-    memset(level, 0, d->count);
+    memset(level, 1, d->count);
+    level[row] = 0;
     for (unsigned class_id = 1; class_id <= UINT8_MAX; class_id++) {
         double smallest = -1;
         for (unsigned j = 0; j < d->count; j++)
-            if (j != row && value[j] > limit && (smallest < 0 || value[j] < smallest))
+            if (j != row && has_cpus(node, j) && value[j] > limit &&
+                (smallest < 0 || value[j] < smallest))
                 smallest = value[j];
         if (smallest < 0)
             return;
-        /* The last class takes all values that are left. */
-        double end = class_id == UINT8_MAX ? UINT32_MAX : smallest * NUIOA_LEVEL_SPREAD;
+        /* Those that are farther get the level of a later class, if there is one. */
         for (unsigned j = 0; j < d->count; j++)
-            if (j != row && value[j] > limit && value[j] <= end)
+            if (j != row && value[j] >= smallest)
                 level[j] = (uint8_t)class_id;
-        limit = end;
+        limit = smallest * NUIOA_LEVEL_SPREAD;
     }
 }
 
-void nuioa_distance_levels(struct nuioa_distance *d)
+void nuioa_distance_levels(struct nuioa_distance *d, const struct nuioa_node *node)
 {
     for (unsigned i = 0; i < d->count; i++)
-        row_levels(d, i);
+        row_levels(d, node, i);
+}
+
+void nuioa_levels_from(const struct nuioa_distance *d, const struct nuioa_node *node,
+                       hwloc_const_bitmap_t numas, uint8_t *level)
+{
+    bool any = false; /* of them has CPUs */
+    memset(level, UINT8_MAX, d->count);
+    for (unsigned i = 0; i < d->count; i++)
+        any |= has_cpus(node, i) && hwloc_bitmap_isset(numas, node->numas[i].os_index);
+    for (unsigned i = 0; i < d->count; i++)
+        for (unsigned j = 0; hwloc_bitmap_isset(numas, node->numas[i].os_index) && j < d->count;
+             j++)
+            if ((j == i || !any || has_cpus(node, i)) && nuioa_level_at(d, i, j) < level[j])
+                level[j] = (uint8_t)nuioa_level_at(d, i, j);
 }
 
 /* --- structure -------------------------------------------------------------------------------- */
@@ -68,17 +88,15 @@ static bool in_package(hwloc_obj_t obj)
     return obj != NULL;
 }
 
-static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, unsigned i,
-                      unsigned j)
+static uint32_t grade(hwloc_topology_t topology, unsigned i, unsigned j)
 {
-    hwloc_const_bitmap_t cpus = node->numas[i].cpus;
     hwloc_obj_t a = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
     hwloc_obj_t b = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, j);
     if (i == j)
         return LOCAL;
-    if (!hwloc_bitmap_iszero(cpus) && hwloc_bitmap_isequal(cpus, node->numas[j].cpus))
-        return SAME_PACKAGE; /* two kinds of memory of the same cores */
     /* -Wanalyzer-null-dereference: the topology has as many NUMA nodes. */
+    if (!hwloc_bitmap_iszero(a->cpuset) && hwloc_bitmap_isequal(a->cpuset, b->cpuset))
+        return SAME_PACKAGE; /* two kinds of memory of the same cores */
     hwloc_obj_t common = a->parent;
     while (!is_below(b, common))
         common = common->parent;
@@ -103,7 +121,7 @@ static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topol
     unsigned count = node->numa_count;
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < count; j++)
-            matrix[(size_t)i * count + j] = grade(node, topology, i, j);
+            matrix[(size_t)i * count + j] = grade(topology, i, j);
     if (!one_value(matrix, count))
         return true;
     for (size_t i = 0; i < (size_t)count * count; i++)
@@ -193,7 +211,7 @@ static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology
     }
     bool graded = from_structure(node, topology, structure);
     if (from_firmware(node, topology, matrix)) {
-        bool flat = count > 2 && one_value(matrix, count);
+        bool flat = nuioa_node_numas_with_cpus(node) > 2 && one_value(matrix, count);
         if (flat && !graded)
             nuioa_warn(&node->warnings,
                        "the firmware's distance table (SLIT) is flat: distances are unknown "
@@ -220,6 +238,6 @@ int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, 
     }
     d->source = choose(node, topology, site, d->matrix, structure);
     free(structure);
-    nuioa_distance_levels(d);
+    nuioa_distance_levels(d, node);
     return 0;
 }

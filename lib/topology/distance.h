@@ -23,7 +23,8 @@ enum nuioa_distance_source {
  * A level is a class of distances within one row. level[i][i] is 0. The other values of row i, in
  * ascending order, form the levels 1, 2, ...: each level holds the values of up to
  * NUIOA_LEVEL_SPREAD times its smallest one, because firmware tables have values like 32 and 33 for
- * the same number of links. */
+ * the same number of links. NUMA nodes without CPUs make no level, because no rank runs there: each
+ * is in the last level that is not farther, or in level 1. */
 #define NUIOA_LEVEL_SPREAD 1.08
 
 /* The arrays belong to the node. */
@@ -47,8 +48,15 @@ static inline unsigned nuioa_level_at(const struct nuioa_distance *d, unsigned i
     return d->level[(size_t)i * d->count + j];
 }
 
-/* Computes d->level from d->matrix; the caller has allocated both. It cannot fail. */
-void nuioa_distance_levels(struct nuioa_distance *d);
+/* Computes d->level from d->matrix; the caller has allocated both. `node` has the same NUMA nodes;
+ * NULL: all have CPUs. It cannot fail. */
+void nuioa_distance_levels(struct nuioa_distance *d, const struct nuioa_node *node);
+
+/* Sets level[d->count] to the levels of all NUMA nodes of `node` from a device that is near those
+ * in `numas` (OS indexes): each from the nearest of them, and from memory without CPUs only if none
+ * of them has CPUs. All are UINT8_MAX if `numas` is empty. */
+void nuioa_levels_from(const struct nuioa_distance *d, const struct nuioa_node *node,
+                       hwloc_const_bitmap_t numas, uint8_t *level);
 
 /* Returns the name of a source, "site", "slit", "structure" or "none": a constant text. */
 const char *nuioa_distance_source_name(enum nuioa_distance_source source);

@@ -62,6 +62,14 @@ int nuioa_node_numa(const struct nuioa_node *node, unsigned os_index)
     return -1;
 }
 
+uint32_t nuioa_node_numas_with_cpus(const struct nuioa_node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        count += !hwloc_bitmap_iszero(node->numas[i].cpus);
+    return count;
+}
+
 void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
                          hwloc_bitmap_t numas)
 {

@@ -28,12 +28,13 @@ struct nuioa_pu {
     int32_t numa;     /* index into numas[] of its local NUMA node; -1 if it has none */
 };
 
-/* A NUMA node: memory, and the PUs that are nearest to it. An OS index is the kernel's number. */
+/* A NUMA node: memory, and its PUs. HBM, CXL and memory of GPUs have none, whatever PUs are near
+ * them. An OS index is the kernel's number. */
 struct nuioa_numa {
     uint32_t os_index;
     int32_t package;       /* OS index of the package that holds it; -1: none or several */
     uint64_t memory_bytes; /* 0: none or unknown */
-    hwloc_bitmap_t cpus;   /* OS indexes of the local PUs; empty for memory without CPUs */
+    hwloc_bitmap_t cpus;   /* OS indexes of its PUs; empty for memory without CPUs */
 };
 
 enum nuioa_gpu_vendor {
@@ -90,6 +91,9 @@ void nuioa_node_free(struct nuioa_node *node);
  * if there is none. */
 int nuioa_node_pu(const struct nuioa_node *node, unsigned os_index);
 int nuioa_node_numa(const struct nuioa_node *node, unsigned os_index);
+
+/* Returns how many NUMA nodes have CPUs. */
+uint32_t nuioa_node_numas_with_cpus(const struct nuioa_node *node);
 
 /* Sets `numas`, the caller's set, to the NUMA nodes that are local to the CPUs of `cpus`. Both are
  * sets of OS indexes. CPUs that the node does not have, or without a NUMA node, add nothing. */

@@ -47,18 +47,22 @@ static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
     return -1;
 }
 
-/* hwloc gives memory without CPUs the CPUs of its parent, which may be the whole machine. If other
- * NUMA nodes are local to some PUs, such memory is local to none. */
-static void disown_common_memory(struct nuioa_node *node, hwloc_topology_t topology)
+/* Returns true if this NUMA node is memory without CPUs. hwloc gives such memory the CPUs that it
+ * is local to, which other NUMA nodes have. Of several with the same CPUs one has them: the first
+ * one that has memory, which is the ordinary kind in hwloc. */
+static bool is_memory_only(const struct nuioa_node *node, uint32_t numa)
 {
-    hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
-    bool owned = false;
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        owned = owned || (!hwloc_bitmap_iszero(node->numas[i].cpus) &&
-                          !hwloc_bitmap_isequal(node->numas[i].cpus, all));
-    for (uint32_t i = 0; owned && i < node->numa_count; i++)
-        if (hwloc_bitmap_isequal(node->numas[i].cpus, all))
-            hwloc_bitmap_zero(node->numas[i].cpus);
+    const struct nuioa_numa *own = &node->numas[numa];
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        const struct nuioa_numa *other = &node->numas[i];
+        if (i == numa || hwloc_bitmap_iszero(other->cpus) ||
+            !hwloc_bitmap_isincluded(other->cpus, own->cpus))
+            continue;
+        if (!hwloc_bitmap_isequal(other->cpus, own->cpus) ||
+            (!own->memory_bytes == !other->memory_bytes ? i < numa : !own->memory_bytes))
+            return true;
+    }
+    return false;
 }
 
 static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
@@ -76,29 +80,19 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
         if (!numa->cpus)
             return -ENOMEM;
     }
-    disown_common_memory(node, topology);
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        if (is_memory_only(node, i))
+            hwloc_bitmap_zero(node->numas[i].cpus);
     return 0;
 }
 
-/* Returns the local NUMA node of a PU. Several may contain it: two kinds of memory, or one for the
- * whole package. Then the one with fewest PUs counts, then one that has memory, then the first one,
- * which is the ordinary kind of memory in hwloc. */
+/* Returns the local NUMA node of a PU. */
 static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
 {
-    int32_t best = -1;
-    for (uint32_t i = 0; i < node->numa_count; i++) {
-        const struct nuioa_numa *numa = &node->numas[i];
-        if (!hwloc_bitmap_isset(numa->cpus, os_index))
-            continue;
-        if (best >= 0) {
-            const struct nuioa_numa *other = &node->numas[best];
-            int size = hwloc_bitmap_weight(numa->cpus), its = hwloc_bitmap_weight(other->cpus);
-            if (size > its || (size == its && (!numa->memory_bytes || other->memory_bytes)))
-                continue;
-        }
-        best = (int32_t)i;
-    }
-    return best;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        if (hwloc_bitmap_isset(node->numas[i].cpus, os_index))
+            return (int32_t)i;
+    return -1;
 }
 
 /* The core, caches and package of a PU. */
@@ -186,12 +180,7 @@ static int set_nic_levels(struct nuioa_node *node)
         nic->level = malloc(node->numa_count);
         if (!nic->level)
             return -ENOMEM;
-        memset(nic->level, UINT8_MAX, node->numa_count);
-        for (uint32_t i = 0; i < node->numa_count; i++)
-            for (uint32_t k = 0; k < node->numa_count; k++)
-                if (hwloc_bitmap_isset(nic->numas, node->numas[i].os_index) &&
-                    nuioa_level_at(&node->distance, i, k) < nic->level[k])
-                    nic->level[k] = (uint8_t)nuioa_level_at(&node->distance, i, k);
+        nuioa_levels_from(&node->distance, node, nic->numas, nic->level);
     }
     return 0;
 }

@@ -22,14 +22,18 @@ Distances. NUMA nodes in ascending OS index, matrix[i][j] from initiator i to me
   A flat table on more than two NUMA nodes that stays gets a warning with "unknown beyond
   same/other".
 Levels. Row by row: 0 on the diagonal; the other values ascending, in classes from 1; a class holds
-  values up to 1.08 times its smallest, not chained. CPU-less NUMA nodes take part.
+  values up to 1.08 times its smallest, not chained. NUMA nodes without CPUs are left out: such a
+  one has the level of the farthest class that is not farther, 1 at least.
+CPUs of a NUMA node. Those that the kernel says are its own; hwloc also gives CPUs to memory that is
+  only local to them (raw_xml.py).
 Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its
-  node set that have some of these CPUs (memory-only NUMA nodes that share them included, those that
-  hang off the machine not). The whole machine, with more than one NUMA node, is "unknown"; with
-  one, local. A sysfs dump: the CPUs of the first device on the NIC's root bus, as hwloc asks for
-  the host bridge. Unknown so far, but the device's own numa_node names a NUMA node: "sysfs". Both
-  known and different: the former wins, with a warning that names the NIC. Nothing known: numa [],
-  cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes to entry k.
+  node set that have some of these CPUs (memory-only NUMA nodes that are local to them included,
+  those that hang off the machine not). The whole machine, with more than one NUMA node, is
+  "unknown"; with one, local. A sysfs dump: the CPUs of the first device on the NIC's root bus, as
+  hwloc asks for the host bridge. Unknown so far, but the device's own numa_node names a NUMA node:
+  "sysfs". Both known and different: the former wins, with a warning that names the NIC. Nothing
+  known: numa [], cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes that
+  have CPUs, or else from all of them, to entry k; 0 to its own.
 Entries. One for each port of a verbs device, with the netdev of that port; then the netdevs of PCI
   functions that are left over, named by the netdev, port null. Without a hardware address cxiN
   beside a netdev is no entry: it is the same card of Slingshot. Netdevs find their port by its
@@ -78,7 +82,7 @@ def grade(raw, a, b):
     if a.os_index == b.os_index:
         return 10
     common = [box for box in raw.boxes if {a.os_index, b.os_index} <= box.nodes]
-    if any(box.in_package for box in common) or (a.cpus and a.cpus == b.cpus):
+    if any(box.in_package for box in common) or (a.local and a.local == b.local):
         return 12
     return 16 if common else 21
 
@@ -100,7 +104,7 @@ def distances(raw, warnings):
     structure = [[grade(raw, a, b) for b in raw.numas] for a in raw.numas]
     graded = len(off_diagonal(structure)) > 1
     if slit_is_sound(raw.slit, count):
-        flat = len(off_diagonal(raw.slit)) == 1 and count > 2
+        flat = len(off_diagonal(raw.slit)) == 1 and sum(bool(n.cpus) for n in raw.numas) > 2
         if not (flat and graded):
             if flat:
                 warnings.append("unknown beyond same/other")
@@ -110,12 +114,13 @@ def distances(raw, warnings):
     return "structure", structure
 
 
-def level_row(row, own):
+def level_row(row, own, has_cpus):
     level, smallest, out = 0, None, [0] * len(row)
-    for j in sorted((j for j in range(len(row)) if j != own), key=lambda j: row[j]):
-        if smallest is None or row[j] > SPREAD * smallest:
+    for j in sorted((j for j in range(len(row)) if j != own),
+                    key=lambda j: (row[j], not has_cpus[j])):
+        if has_cpus[j] and (smallest is None or row[j] > SPREAD * smallest):
             level, smallest = level + 1, row[j]
-        out[j] = level
+        out[j] = max(level, 1)
     return out
 
 
@@ -193,9 +198,10 @@ def place(raw, function, nic, level, warnings):
             cpus = cpulist(next(n.cpus for n in raw.numas if n.os_index == own))
         elif own not in numa:
             warnings.append(nic["name"])
+    initiators = {n.os_index for n in raw.numas if n.cpus} & set(numa) or set(numa)
     nic.update(numa=numa, cpus=cpus, locality=locality,
-               level=[min(level[order.index(n)][k] for n in numa) for k in range(len(order))]
-               if numa else [])
+               level=[0 if order[k] in numa else min(level[order.index(n)][k] for n in initiators)
+                      for k in range(len(order))] if numa else [])
 
 
 def judge(nics):
@@ -242,7 +248,8 @@ def expect(path):
     raw.numas.sort(key=lambda n: n.os_index)
     warnings = []
     source, matrix = distances(raw, warnings)
-    level = [level_row(row, i) for i, row in enumerate(matrix)]
+    level = [level_row(row, i, [bool(n.cpus) for n in raw.numas])
+             for i, row in enumerate(matrix)]
     return {
         "numa": [{"os_index": n.os_index, "cpus": cpulist(n.cpus),
                   "allowed_cpus": cpulist(n.cpus & raw.allowed_cpus),

@@ -329,6 +329,14 @@ def gpu_memory_local():
 
 
 @machine
+def cxl():
+    """Memory on an expander card of the NIC's socket: nearer to the NIC than the other socket's."""
+    kids = [package(0, [numa(0), numa(2, 64)] + cores(0, 8) + [mlx5(0x10)]),
+            package(1, [numa(1)] + cores(8, 8))]
+    return document(kids, [[10, 21, 14], [21, 10, 24], [14, 24, 10]])
+
+
+@machine
 def mcdram():
     """Four clusters with two kinds of memory each, no SLIT; NUMA nodes 0 and 4 hold the NIC."""
     kids = [group(n, [numa(n, 24), numa(n + 4, 4)] + cores(n * 4, 4, first_core=n * 4)

@@ -7,9 +7,10 @@ from typing import Dict, List, Optional, Set
 @dataclass
 class Numa:
     os_index: int
-    cpus: Set[int]
+    cpus: Set[int]                     # its own; none for memory without CPUs
     memory_bytes: Optional[int] = None
     package: Optional[int] = None      # OS index of the package that holds all its CPUs
+    local: Set[int] = field(default_factory=set)    # CPUs that it is local to, as hwloc says
 
 
 @dataclass

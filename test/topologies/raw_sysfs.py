@@ -81,12 +81,17 @@ class Reader:
             index, where = int(name[4:]), "sys/devices/system/node/" + name
             memory = re.search(r"MemTotal:\s+(\d+) kB", self.text(where, "meminfo") or "")
             own = self.mask(self.text(where, "cpumap")) & cpus
-            package = next((p for c, p in packages.items() if own and own <= c), None)
-            self.raw.numas.append(Numa(index, own, int(memory[1]) << 10 if memory else None,
-                                       package))
+            self.raw.numas.append(Numa(index, own, int(memory[1]) << 10 if memory else None))
             rows[index] = [int(v) for v in (self.text(where, "distance") or "").split()]
         self.raw.slit = [rows[i] for i in sorted(rows)] if all(rows.values()) else None
         self.raw.allowed_cpus = cpus & self.cpuset(cpus)
+        own = {n.os_index: n.cpus for n in self.raw.numas}
+        for numa in self.raw.numas:
+            near = self.names("sys/devices/system/node/node%d/access0/initiators" % numa.os_index)
+            numa.local = numa.cpus or set().union(
+                *(own[int(n[4:])] for n in near if re.fullmatch(r"node\d+", n)))
+            numa.package = next((p for c, p in packages.items()
+                                 if numa.local and numa.local <= c), None)
         for group in packages:
             nodes = {n.os_index for n in self.raw.numas if n.cpus and n.cpus <= group}
             if len(nodes) > 1:
@@ -130,7 +135,7 @@ class Reader:
         where = "sys/bus/pci/devices/" + busid
         cpus = self.bridge_cpus(on_root_bus) or set(self.cpus)
         nodes = {n.os_index for n in self.raw.numas
-                 if n.cpus and (n.cpus <= cpus or cpus <= n.cpus)}
+                 if n.local and (n.local <= cpus or cpus <= n.local)}
         out = Function(busid, self.number(where, "class") >> 8, self.number(where, "vendor"),
                        self.number(where, "device"), nodes, cpus, cpus == self.cpus)
         out.numa_node = self.number(where, "numa_node")

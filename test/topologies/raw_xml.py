@@ -63,7 +63,8 @@ class Reader:
             cpus = self.numa_cpus(obj)
             memory = obj.get("local_memory")
             raw.numas.append(Numa(int(obj.get("os_index")), cpus, int(memory) if memory else None,
-                                  self.package_of(obj, cpus)))
+                                  self.package_of(obj, cpus), cpus))
+        self.take_cpus_from_memory()
         if not raw.numas:
             # UMA machines of version 1 have no NUMA node; the machine is one.
             memory = self.machine.get("local_memory")
@@ -75,6 +76,18 @@ class Reader:
         raw.allowed_cpus = (bits(self.machine.get("allowed_cpuset")) if
                             self.machine.get("allowed_cpuset") else
                             bits(self.machine.get("cpuset")))
+
+    def take_cpus_from_memory(self):
+        """hwloc gives memory without CPUs those that it is local to. The kernel gives each CPU to
+        one NUMA node: to the smallest, to one with memory, to the first."""
+        numas = self.raw.numas
+        order = sorted(range(len(numas)), key=lambda i: (len(numas[i].local),
+                                                         not numas[i].memory_bytes, i))
+        taken = set()
+        for numa in (numas[i] for i in order):
+            if numa.local & taken:
+                numa.cpus = set()
+            taken |= numa.cpus
 
     def read_boxes(self):
         """Everything below the machine that holds NUMA nodes."""
@@ -123,7 +136,9 @@ class Reader:
         if up is self.machine or cpus == bits(self.machine.get("cpuset")):
             return {n.os_index for n in self.raw.numas}, bits(self.machine.get("cpuset")), True
         # Memory that hangs off the machine belongs to every node set in it, and is near nobody.
-        own = {n.os_index for n in self.raw.numas if n.cpus & cpus}
+        every = bits(self.machine.get("cpuset"))
+        own = {n.os_index for n in self.raw.numas
+               if n.local & cpus and (n.cpus or n.local != every)}
         return bits(up.get("nodeset")) & own, cpus, False
 
     def verbs(self, obj):

@@ -48,7 +48,7 @@ static void test_levels(void **state)
         for (unsigned i = 0; i < d.count; i++)
             for (unsigned j = 0; j < d.count; j++)
                 matrix[i * d.count + j] = i == j ? 10 : i ? 50 : rows[t].row[j];
-        nuioa_distance_levels(&d);
+        nuioa_distance_levels(&d, NULL);
         for (unsigned j = 0; j < d.count; j++)
             assert_int_equal(nuioa_level_at(&d, 0, j), rows[t].level[j]);
         /* rows have levels of their own */
@@ -68,13 +68,64 @@ static void test_many_levels(void **state)
     double value = 10;
     for (unsigned j = 0; j < COUNT; j++, value *= value < 3e9 ? 1.081 : 1)
         d.matrix[j] = (uint32_t)value;
-    nuioa_distance_levels(&d);
+    nuioa_distance_levels(&d, NULL);
     for (unsigned j = 1; j < COUNT; j++)
         assert_true(d.level[j] >= d.level[j - 1]);
     assert_int_equal(d.level[0], 0);
     assert_true(d.level[COUNT - 1] > 200);
     free(d.matrix);
     free(d.level);
+}
+
+/* Memory without CPUs makes no level: others are as near as without it. */
+static void test_levels_without_cpus(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t row[5];
+        uint8_t level[5];
+        unsigned bare; /* from which column on there are no CPUs */
+    } wanted[] = {
+        { { 10, 21, 14, 34, 22 }, { 0, 1, 1, 1, 1 }, 2 },
+        { { 10, 12, 21, 13, 23 }, { 0, 1, 2, 1, 2 }, 3 },
+        { { 10, 12, 21, 10, 80 }, { 0, 1, 2, 1, 2 }, 3 },
+        { { 10, 13, 17, 23, 80 }, { 0, 1, 1, 1, 1 }, 1 },
+    };
+    for (size_t t = 0; t < sizeof(wanted) / sizeof(wanted[0]); t++) {
+        struct nuioa_node node;
+        uint32_t matrix[25];
+        for (unsigned i = 0; i < 25; i++)
+            matrix[i] = i < 5 ? wanted[t].row[i] : i % 6 ? 50 : 10;
+        machine_build(&node, &(struct shape){ 5, 1, 1, 1, matrix });
+        for (unsigned i = wanted[t].bare; i < 5; i++)
+            hwloc_bitmap_zero(node.numas[i].cpus);
+        nuioa_distance_levels(&node.distance, &node);
+        assert_memory_equal(node.distance.level, wanted[t].level, 5);
+        nuioa_node_free(&node);
+    }
+}
+
+/* Of a NIC near ordinary memory and HBM, levels are from the one with CPUs. One that is near memory
+ * without CPUs alone has levels, too. */
+static void test_levels_from_memory(void **state)
+{
+    (void)state;
+    static const uint32_t matrix[] = { 10, 12, 21, 13, 12, 10, 21, 14,
+                                       21, 21, 10, 23, 13, 13, 13, 10 };
+    struct nuioa_node node;
+    uint8_t level[4];
+    machine_build(&node, &(struct shape){ 4, 1, 1, 1, matrix });
+    hwloc_bitmap_zero(node.numas[3].cpus);
+    nuioa_distance_levels(&node.distance, &node);
+    hwloc_bitmap_t numas = hwloc_bitmap_alloc();
+    hwloc_bitmap_set(numas, 3);
+    nuioa_levels_from(&node.distance, &node, numas, level);
+    assert_memory_equal(level, ((uint8_t[]){ 1, 1, 1, 0 }), 4);
+    hwloc_bitmap_set(numas, 0);
+    nuioa_levels_from(&node.distance, &node, numas, level);
+    assert_memory_equal(level, ((uint8_t[]){ 0, 1, 2, 0 }), 4);
+    hwloc_bitmap_free(numas);
+    nuioa_node_free(&node);
 }
 
 /* --- where they come from --------------------------------------------------------------------- */
@@ -371,6 +422,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_many_levels),
+        cmocka_unit_test(test_levels_without_cpus),
+        cmocka_unit_test(test_levels_from_memory),
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_not_symmetric),
         cmocka_unit_test(test_site_file),

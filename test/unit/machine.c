@@ -50,7 +50,7 @@ void machine_build(struct nuioa_node *node, const struct shape *s)
                                                                 : 20;
         add_pus(node, s, i);
     }
-    nuioa_distance_levels(&node->distance);
+    nuioa_distance_levels(&node->distance, node);
 }
 
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa)

@@ -161,7 +161,8 @@ static void test_numas_of(void **state)
     nuioa_node_free(&node);
 }
 
-/* Two kinds of memory serve the same cores: the ordinary one is the PU's own. */
+/* Two kinds of memory serve the same cores: the ordinary one is the PU's own, and the other has no
+ * PUs. */
 static void test_two_memories(void **state)
 {
     (void)state;
@@ -169,6 +170,10 @@ static void test_two_memories(void **state)
     load_good(&node, "mcdram");
     for (uint32_t i = 0; i < node.pu_count; i++)
         assert_true(node.numas[node.pus[i].numa].os_index < node.numa_count / 2);
+    for (uint32_t i = 0; i < node.numa_count; i++)
+        assert_int_equal(hwloc_bitmap_iszero(node.numas[i].cpus),
+                         node.numas[i].os_index >= node.numa_count / 2);
+    assert_true(same_list(node.nics[0].numas, "0,4")); /* it is near both */
     nuioa_node_free(&node);
 }
 

@@ -105,6 +105,45 @@ static void test_memory(void **state)
     plan_case_free(s);
 }
 
+/* Returns the memory of the only rank, which is on NUMA node 1. */
+static const char *memory_with(struct plan_case *s, const char *mem)
+{
+    static char text[64];
+    plan_case_option(s, "mem", mem);
+    plan_case_make(s);
+    nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text));
+    nuioa_plan_free(&s->plan);
+    return text;
+}
+
+/* NUMA node 2 is memory without CPUs, local to those of NUMA node 1, as the NIC is. */
+static void test_memory_without_cpus(void **state)
+{
+    (void)state;
+    static const uint32_t matrix[] = { 10, 21, 24, 21, 10, 13, 24, 13, 10 };
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, matrix });
+    s->node.pu_count = s->node.core_count = 4;
+    hwloc_bitmap_andnot(s->node.allowed_cpus, s->node.allowed_cpus, s->node.numas[2].cpus);
+    hwloc_bitmap_zero(s->node.numas[2].cpus);
+    nuioa_distance_levels(&s->node.distance, &s->node);
+    hwloc_bitmap_set(machine_nic(&s->node, "mlx5_0", 1)->numas, 2);
+    plan_case_on(s, 1, 1);
+    hwloc_bitmap_copy(s->masks[0], s->node.numas[1].cpus);
+    assert_string_equal(memory_with(s, "interleave"), "interleave:1");
+    assert_string_equal(memory_with(s, "nic"), "preferred:1");
+    /* It is taken where the step may use no other, or where it is all that is near the NIC. */
+    hwloc_bitmap_only(s->node.allowed_numas, 2);
+    assert_string_equal(memory_with(s, "interleave"), "interleave:2");
+    hwloc_bitmap_set_range(s->node.allowed_numas, 0, 2);
+    s->node.numas[1].memory_bytes = 0;
+    assert_string_equal(memory_with(s, "nic"), "preferred:2");
+    /* Of others, those with CPUs come first. */
+    hwloc_bitmap_only(s->node.nics[0].numas, 1);
+    assert_string_equal(memory_with(s, "nic"), "preferred:0");
+    plan_case_free(s);
+}
+
 static void test_latency_uses_both_directions(void **state)
 {
     (void)state;
@@ -173,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_nics_are_shared),
         cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_without_cpus),
         cmocka_unit_test(test_latency_uses_both_directions),
         cmocka_unit_test(test_processor_time),
         cmocka_unit_test(test_refuses_a_rank_without_cpus),

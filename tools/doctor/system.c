@@ -31,7 +31,7 @@ static bool has_word(const char *text, const char *word)
 void doctor_check_firmware(struct doctor *d)
 {
     unsigned packages = d->node.package_count;
-    if (packages < 2 || d->node.numa_count != 1)
+    if (packages < 2 || nuioa_node_numas_with_cpus(&d->node) != 1)
         return;
     char *command_line = doctor_load(d->top, "proc/cmdline");
     char *processors = doctor_load(d->top, "proc/cpuinfo");
@@ -73,7 +73,7 @@ void doctor_check_slit(struct doctor *d)
         doctor_report(d, "slit-refused", "",
                       "The firmware's distance table (SLIT) says that remote memory is nearer than "
                       "local.");
-    else if (d->node.numa_count > 2 &&
+    else if (nuioa_node_numas_with_cpus(&d->node) > 2 &&
              (distance->source == NUIOA_DISTANCE_STRUCTURE ||
               (distance->source == NUIOA_DISTANCE_SLIT && is_flat(distance))))
         doctor_report(d, "slit-flat", "",

@@ -209,7 +209,7 @@ static bool compare(const struct probe *p, struct check *check)
     *check = (struct check){ 0 };
     bool done = measured.matrix && measured.level;
     if (done)
-        nuioa_distance_levels(&measured);
+        nuioa_distance_levels(&measured, &p->node);
     for (uint32_t i = 0; done && i < firmware->count; i++)
         compare_row(firmware, &measured, i, check);
     free(measured.matrix);
