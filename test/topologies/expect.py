@@ -28,8 +28,8 @@ CPUs of a NUMA node. Those that the kernel says are its own; hwloc also gives CP
   only local to them (raw_xml.py).
 Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its
   node set that have some of these CPUs (memory-only NUMA nodes that are local to them included,
-  those that hang off the machine not). The whole machine, with more than one NUMA node, is
-  "unknown"; with one, local. A sysfs dump: the CPUs of the first device on the NIC's root bus, as
+  those that hang off the machine not). The whole machine, if several NUMA nodes have CPUs, is
+  "unknown"; if one has, local to all of them. A sysfs dump: the CPUs of the first device on the NIC's root bus, as
   hwloc asks for the host bridge. Unknown so far, but the device's own numa_node names a NUMA node:
   "sysfs". Both known and different: the former wins, with a warning that names the NIC. Nothing
   known: numa [], cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes that
@@ -188,7 +188,8 @@ def place(raw, function, nic, level, warnings):
     """Fills numa, cpus, locality and level of an entry."""
     order = [n.os_index for n in raw.numas]
     numa, cpus, locality = [], None, "unknown"
-    known = function.nodes and not (len(order) > 1 and function.whole_machine)
+    apart = sum(bool(n.cpus) for n in raw.numas) > 1
+    known = function.nodes and not (apart and function.whole_machine)
     if known:
         numa, cpus, locality = sorted(function.nodes), cpulist(function.cpus), "hwloc"
     own = function.numa_node

@@ -361,6 +361,12 @@ def bare_die():
     return document(kids, [row[:3] for row in nested(4, 2, 16, 32)[:3]])
 
 
+@machine
+def mcdram_quad():
+    """Two kinds of memory for all cores, no SLIT, and a NIC that hangs off the machine."""
+    return document([package(0, [numa(0, 96), numa(1, 16)] + cores(0, 8, 4, 8)), mlx5(0x10)])
+
+
 # --- distances -----------------------------------------------------------------------------------
 
 @machine
