@@ -75,18 +75,6 @@ int nuioa_alone_place(struct planner *p)
     return rc;
 }
 
-/* Returns true if some NUMA node is nearer the NIC than the rank's CPUs. */
-static bool is_nearer_elsewhere(const struct planner *p)
-{
-    const struct nuioa_node *node = p->basis.request->node;
-    uint32_t own = nuioa_rails_nearest(&p->basis.rails, p->plan->assignments[0].cpus);
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        if (hwloc_bitmap_intersects(node->numas[i].cpus, node->allowed_cpus) &&
-            nuioa_rails_nearest(&p->basis.rails, node->numas[i].cpus) < own)
-            return true;
-    return false;
-}
-
 int nuioa_alone_unbound(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
@@ -99,8 +87,9 @@ int nuioa_alone_unbound(struct planner *p)
         rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
     else
         nuioa_planner_say(p, nuioa_alone_is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE
-                             : is_nearer_elsewhere(p)                 ? NUIOA_REASON_ALONE_ALL
-                                                                      : NUIOA_REASON_ALONE_NEAREST);
+                             : nuioa_is_nearest(&p->basis, assignment->cpus)
+                                 ? NUIOA_REASON_ALONE_NEAREST
+                                 : NUIOA_REASON_ALONE_ALL);
     nuioa_slots_free(&slot);
     return rc == -ENOSPC ? 0 : rc;
 }
