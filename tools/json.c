@@ -306,6 +306,8 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
         bad);
     put(o, "nics", own_nics(p, node, bad), bad);
     put(o, "gpus", p->gpus_known ? own_gpus(p, bad) : json_null(), bad);
+    put(o, "to_gpu", p->gpu_level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->gpu_level),
+        bad);
     put(o, "path", path ? json_string(path) : json_null(), bad);
     put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
     put(o, "memory", tool_json_text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);

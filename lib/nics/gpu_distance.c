@@ -41,6 +41,20 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
     return most;
 }
 
+uint32_t nuioa_gpu_nearest(const struct nuioa_node *node, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus)
+{
+    uint32_t least = NUIOA_NO_LEVEL;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        hwloc_const_bitmap_t numa = node->numas[i].cpus;
+        if (!hwloc_bitmap_intersects(numa, cpus ? cpus : numa))
+            continue;
+        uint32_t level = nuioa_gpu_level(node, task, numa);
+        least = level < least ? level : least;
+    }
+    return least;
+}
+
 static bool is_located(const struct nuioa_node *node, const struct nuioa_gpu *gpu)
 {
     return node->numa_count && level_from(node, gpu, 0) != NUIOA_NO_LEVEL;

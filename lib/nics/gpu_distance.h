@@ -24,6 +24,12 @@ bool nuioa_gpus_followed(const struct nuioa_request *request);
 uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task *task,
                          hwloc_const_bitmap_t cpus);
 
+/* Returns the level of that NUMA node of `cpus` (OS indexes; NULL: of all that have CPUs) which is
+ * nearest to the GPUs of a task; NUIOA_NO_LEVEL as above. CPUs with a higher level than
+ * that of NULL are not beside the GPUs: others are nearer. */
+uint32_t nuioa_gpu_nearest(const struct nuioa_node *node, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus);
+
 /* Returns the level (ranks/assignment.h) of `cpus` (OS indexes) from the NIC that a task is told:
  * the nearest to its GPU by PCIe path, and of several GPUs the farthest such NIC. A task without
  * GPUs has that of nuioa_rails_nearest. NUIOA_NO_LEVEL if there is no rail or the rails are not

@@ -22,6 +22,8 @@ static const char *why_moved(const struct nuioa_plan *plan,
                              const struct nuioa_assignment *assignment, char *text, size_t size)
 {
     const struct nuioa_rank_costs *a = &assignment->costs;
+    if (assignment->gpu_level < a->gpu_level_before)
+        return "nearer its GPUs";
     bool nearer = assignment->level<a->level_before, farther = assignment->level> a->level_before;
     if (nearer && falls(a->before.neighbours, a->after.neighbours))
         return "nearer NIC and neighbours";

@@ -20,8 +20,8 @@ static void fit(char *to, size_t size, const char *text)
 
 static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
 {
-    return nuioa_same_devices(a, b) && a->level == b->level && a->memory == b->memory &&
-           hwloc_bitmap_isequal(a->numas, b->numas);
+    return nuioa_same_devices(a, b) && a->level == b->level && a->gpu_level == b->gpu_level &&
+           a->memory == b->memory && hwloc_bitmap_isequal(a->numas, b->numas);
 }
 
 /* Numbers the lines, and says which local ranks are in which. */
@@ -54,6 +54,7 @@ static void describe(struct nuioa_report_line *line, const struct nuioa_assignme
     nuioa_report_set(gpus, line->gpus, sizeof(line->gpus));
     fit(line->path, sizeof(line->path), path ? path : "");
     line->level = assignment->level;
+    line->gpu_level = assignment->gpu_level;
 }
 
 /* Adds up the ranks of line `k`. */

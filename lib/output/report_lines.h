@@ -15,7 +15,7 @@ struct nuioa_report_lines {
 };
 
 /* Makes the lines: one for each rank or, if `grouped`, for all ranks that share NUMA nodes, NICs,
- * GPUs, level and memory policy. *lines is overwritten; `node` is the one that the plan was made
+ * GPUs, levels and memory policy. *lines is overwritten; `node` is the one that the plan was made
  * for. The caller ends with nuioa_report_lines_free, also if they are lost. */
 void nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuioa_plan *plan,
                              const struct nuioa_node *node, bool grouped);

@@ -43,8 +43,9 @@ const char *nuioa_report_plural(uint64_t count)
 
 void nuioa_report_add_heads(struct nuioa_text_table *table)
 {
-    static const char *const heads[] = { "node", "rank",  "",    "CPUs", "NUMA",   "memory",
-                                         "NIC",  "level", "GPU", "path", "weight", "" };
+    static const char *const heads[] = { "node",   "rank",   "",      "CPUs", "NUMA",
+                                         "memory", "NIC",    "level", "GPU",  "to GPU",
+                                         "path",   "weight", "" };
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(table, "%s", heads[i]);
 }
@@ -57,9 +58,11 @@ static const char *or_dash(const char *text)
 void nuioa_report_add_line(struct nuioa_text_table *table, const char *host,
                            const struct nuioa_report_line *line, double heaviest)
 {
-    char weight[32];
+    char weight[32], level[12] = "";
     double share = heaviest > 0 && line->count == 1 ? line->weight / heaviest : 0;
     int bar = share > 0 && share <= 1 ? (int)(share * (sizeof(full_bar) - 1) + 0.5) : 0;
+    if (line->gpu_level != UINT32_MAX)
+        snprintf(level, sizeof(level), "%u", line->gpu_level);
     nuioa_text_table_add(table, "%s", host ? host : "");
     nuioa_text_table_add(table, "%s", or_dash(line->ranks));
     nuioa_text_table_add(table, "%s", line->leads ? "*" : "");
@@ -69,6 +72,7 @@ void nuioa_report_add_line(struct nuioa_text_table *table, const char *host,
     nuioa_text_table_add(table, "%s", or_dash(line->nic));
     nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
     nuioa_text_table_add(table, "%s", line->gpus);
+    nuioa_text_table_add(table, "%s", level);
     nuioa_text_table_add(table, "%s", line->path);
     nuioa_text_table_add(
         table, "%s",

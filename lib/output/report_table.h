@@ -16,7 +16,7 @@
 /* A step with more ranks than this has no line for each rank in its tables. */
 #define NUIOA_REPORT_RANKS_MAX 64
 
-/* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, level
+/* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, levels
  * and memory policy. A text that is too long is cut and ends in "..". What nodes send to srun is
  * spank/report/wire.h. */
 struct nuioa_report_line {
@@ -28,12 +28,12 @@ struct nuioa_report_line {
     uint32_t count; /* number of ranks */
     uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
     uint32_t leads; /* 1: the node's leader is among them */
-    uint32_t zero;  /* padding, 0 */
-    double weight;  /* sum of the ranks' weights; < 0: no hints */
+    uint32_t gpu_level; /* their level from their GPUs; UINT32_MAX: none, or unknown */
+    double weight;      /* sum of the ranks' weights; < 0: no hints */
 };
 
 /* The columns of the table, for nuioa_text_table_init. */
-#define NUIOA_REPORT_COLUMNS "lrllllllllrl"
+#define NUIOA_REPORT_COLUMNS "lrlllllllllrl"
 
 /* Adds the heads of these columns to the table. */
 void nuioa_report_add_heads(struct nuioa_text_table *table);

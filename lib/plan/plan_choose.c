@@ -243,6 +243,22 @@ static int place_packed(struct planner *p)
     return rc;
 }
 
+/* Returns the reason for what has become of ranks that follow their GPUs. `why` is that of ranks
+ * that moved. */
+static enum nuioa_reason why_by_gpu(const struct planner *p, int verdict, enum nuioa_reason why)
+{
+    const struct nuioa_request *r = p->basis.request;
+    bool far = false;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        far |= nuioa_gpu_level(r->node, &r->tasks[i], p->plan->assignments[i].cpus) >
+               nuioa_gpu_nearest(r->node, &r->tasks[i], NULL);
+    if (verdict == NUIOA_COSTS_MORE)
+        return NUIOA_REASON_FOLLOW_COSTS;
+    if (verdict == NUIOA_STANDS)
+        return why;
+    return far ? NUIOA_REASON_FOLLOW_FAR : NUIOA_REASON_FOLLOW_NEAREST;
+}
+
 /* CPUs follow GPUs. `slots` are Slurm's masks, to be exchanged (NUIOA_REASON_FOLLOW), or new ones;
  * `why` is the reason then. */
 static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
@@ -256,9 +272,7 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
     if (rc == 0)
         rc = nuioa_plan_judge(p, mapping.kept ? "follow" : mapping.mapper);
     if (rc >= 0)
-        nuioa_planner_say(p, rc == NUIOA_STANDS         ? why
-                             : rc == NUIOA_NOBODY_MOVES ? NUIOA_REASON_FOLLOW_NEAREST
-                                                        : NUIOA_REASON_FOLLOW_COSTS);
+        nuioa_planner_say(p, why_by_gpu(p, rc, why));
     return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "nics/gpu_distance.h"
+#include "slots/core.h"
 
 static int heavier_first(const void *a, const void *b)
 {
@@ -107,18 +108,47 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
     return 0;
 }
 
-/* Counts the ranks that moved and are farther from their GPUs than before, or may be. */
-static void count_gpus_left(const struct planner *p)
+/* Finds how far ranks are from their GPUs, and counts those that moved and are farther than before,
+ * or may be. */
+static void find_gpu_levels(const struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     p->plan->gpus_left = 0;
-    for (uint32_t i = 0; r->sees_gpu && i < r->task_count; i++) {
-        const struct nuioa_assignment *assignment = &p->plan->assignments[i];
-        uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], assignment->cpus);
-        p->plan->gpus_left +=
-            assignment->moved && (!r->tasks[i].gpus_known || level == NUIOA_NO_LEVEL ||
-                                  level > nuioa_gpu_level(r->node, &r->tasks[i], assignment->was));
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        struct nuioa_assignment *assignment = &p->plan->assignments[i];
+        const struct nuioa_task *task = &r->tasks[i];
+        bool has = task->gpus_known && task->gpu_count;
+        uint32_t level = nuioa_gpu_level(r->node, task, assignment->cpus);
+        uint32_t before = nuioa_gpu_level(r->node, task, assignment->was);
+        assignment->gpu_level = has ? level : NUIOA_NO_LEVEL;
+        assignment->costs.gpu_level_before = has ? before : NUIOA_NO_LEVEL;
+        p->plan->gpus_left += r->sees_gpu && assignment->moved &&
+                              (!task->gpus_known || level == NUIOA_NO_LEVEL || level > before);
     }
+}
+
+/* Returns true if cores that the step lacks are nearer to the GPUs of a task than its CPUs, which
+ * are at this level. `lacks` are their CPUs. */
+static bool needs(const struct nuioa_node *node, const struct nuioa_task *task, uint32_t level,
+                  hwloc_const_bitmap_t lacks)
+{
+    return level != NUIOA_NO_LEVEL && nuioa_gpu_nearest(node, task, lacks) < level &&
+           nuioa_gpu_nearest(node, task, lacks) == nuioa_gpu_nearest(node, task, NULL);
+}
+
+/* Notes that a job with other cores would help ranks that are far from their GPUs. */
+static int advise_on_far(const struct planner *p)
+{
+    const struct nuioa_request *r = p->basis.request;
+    hwloc_bitmap_t lacks = hwloc_bitmap_alloc();
+    int rc = lacks ? nuioa_cores_whole(r->node, p->basis.allowed_cpus, lacks) : -ENOMEM;
+    if (rc == 0 && hwloc_bitmap_andnot(lacks, r->node->allowed_cpus, lacks) < 0)
+        rc = -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && r->options->mode != NUIOA_OFF && i < r->task_count; i++)
+        if (needs(r->node, &r->tasks[i], p->plan->assignments[i].gpu_level, lacks))
+            p->plan->advice |= 1u << NUIOA_ADVICE_GPUS_FAR;
+    hwloc_bitmap_free(lacks);
+    return rc;
 }
 
 int nuioa_plan_explain(struct planner *p)
@@ -139,6 +169,6 @@ int nuioa_plan_explain(struct planner *p)
     if (rc == 0)
         rc = find_successors(plan, p->basis.rails.cpu_count);
     if (rc == 0)
-        count_gpus_left(p);
-    return rc;
+        find_gpu_levels(p);
+    return rc == 0 ? advise_on_far(p) : rc;
 }

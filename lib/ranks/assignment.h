@@ -62,6 +62,7 @@ struct nuioa_rank_costs {
     /* from the nearest NIC, where CPUs follow GPUs that of the GPU, to the CPUs that Slurm gave;
      * NUIOA_NO_LEVEL if unknown */
     uint32_t level_before;
+    uint32_t gpu_level_before;        /* as `gpu_level`, of the CPUs that Slurm gave */
     uint32_t heavier;                 /* how many ranks of the node have more weight */
     struct nuioa_split before, after; /* with the CPUs that Slurm gave; with `cpus` */
     double local;                     /* traffic with ranks of the node, in the unit of the pairs */
@@ -85,6 +86,8 @@ struct nuioa_assignment {
     bool gpus_known;      /* `gpus` are all that it has; else it is unknown which ones it has */
     uint32_t gpu_count;   /* 0 if they are unknown */
     uint32_t *gpus;       /* [gpu_count]: indexes into node->gpus, as in struct nuioa_task */
+    uint32_t gpu_level;   /* from its farthest GPU to its farthest CPUs; NUIOA_NO_LEVEL: unknown, or
+                             it has no GPU */
     uint32_t seen_count;  /* 0 unless it sees GPUs of which it is unknown which it has */
     uint32_t *seen;       /* [seen_count]: those, as indexes into node->gpus */
     uint32_t near_count;  /* 0 unless the rank sees GPUs of which it is unknown which it has */

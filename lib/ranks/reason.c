@@ -121,8 +121,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_SHARE_NOT_ASKED] = "all ranks share the same CPUs: none is moved, or given fewer "
                                      "(--nuioa-cores=share divides them)",
     [NUIOA_REASON_FOLLOW] = "CPUs follow GPUs: ranks are as near theirs as Slurm's masks allow",
-    [NUIOA_REASON_FOLLOW_NEAREST] =
-        "CPUs follow GPUs: no better exchange of Slurm's masks was found",
+    [NUIOA_REASON_FOLLOW_NEAREST] = "CPUs follow GPUs: ranks are as near theirs as can be already",
+    [NUIOA_REASON_FOLLOW_FAR] =
+        "CPUs follow GPUs: some ranks are not beside theirs, but no better place was found",
     [NUIOA_REASON_FOLLOW_SHARE] =
         "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its GPUs",
     [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",
@@ -172,6 +173,9 @@ static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
         "models are in PCI order with CUDA_DEVICE_ORDER=PCI_BUS_ID)",
     [NUIOA_ADVICE_NO_OWN_NIC] = "the rank has CPUs beside every NIC, so it is told none "
                                 "(srun --cpu-bind=cores, or --nuioa-rails=N to use N)",
+    [NUIOA_ADVICE_GPUS_FAR] =
+        "CPUs are far from GPUs: cores beside these are not in the step (a job with "
+        "--gres-flags=enforce-binding, or of whole nodes: --exclusive, has them)",
 };
 
 const char *nuioa_advice_text(enum nuioa_advice advice)

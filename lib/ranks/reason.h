@@ -71,6 +71,7 @@ enum nuioa_reason {
     /* CPUs follow GPUs. */
     NUIOA_REASON_FOLLOW,
     NUIOA_REASON_FOLLOW_NEAREST,
+    NUIOA_REASON_FOLLOW_FAR,
     NUIOA_REASON_FOLLOW_SHARE,
     NUIOA_REASON_FOLLOW_ALONE,
     NUIOA_REASON_FOLLOW_COSTS,
@@ -101,6 +102,7 @@ enum nuioa_advice {
     NUIOA_ADVICE_GPUS,           /* as many ranks as GPUs see all of them; gpus=local-rank */
     NUIOA_ADVICE_GPUS_ORDER,     /* gpus=local-rank, and the numbers of GPUs are unknown */
     NUIOA_ADVICE_NO_OWN_NIC,     /* a rank alone spans the NUMA nodes of all NICs; rails=N */
+    NUIOA_ADVICE_GPUS_FAR,       /* ranks are far from their GPUs; a job with cores beside these */
     NUIOA_ADVICE_COUNT
 };
 

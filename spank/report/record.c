@@ -110,6 +110,7 @@ static void put_row(const struct nuioa_report_line *line, struct wire_row *row)
     row->count = line->count;
     row->level = line->level;
     row->leads = line->leads;
+    row->to_gpu = line->gpu_level + 1;
     row->weight = line->weight;
 }
 
@@ -268,7 +269,11 @@ struct nuioa_report_line record_line(const struct record *r, uint32_t i)
 {
     const struct wire_row *row = &r->rows[i];
     struct nuioa_report_line line = {
-        .count = row->count, .level = row->level, .leads = row->leads, .weight = row->weight
+        .count = row->count,
+        .level = row->level,
+        .leads = row->leads,
+        .gpu_level = row->to_gpu - 1,
+        .weight = row->weight,
     };
     nuioa_copy(line.ranks, sizeof(line.ranks), row->ranks);
     nuioa_copy(line.cpus, sizeof(line.cpus), row->cpus);

@@ -79,7 +79,7 @@ static uint64_t digest_of(const struct record *r)
     digest = nuioa_hash_text(digest, h->distances);
     for (uint32_t i = 0; i < h->row_count; i++) {
         const struct wire_row *l = &r->rows[i];
-        const uint32_t facts[] = { l->count, l->level, l->leads };
+        const uint32_t facts[] = { l->count, l->level, l->leads, l->to_gpu };
         digest = nuioa_hash(digest, facts, sizeof(facts));
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->nic), l->gpus);

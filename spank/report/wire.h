@@ -35,8 +35,8 @@
 
 #define WIRE_VARIABLE NUIOA_VARIABLE_COLLECTOR
 
-/* Counted up for every change of a struct below. Versions do not understand each other: the node
- * then prints its own report. */
+/* Counted up for every change of a struct below, unless only a field that was always 0 gets a
+ * meaning. Versions do not understand each other: the node then prints its own report. */
 #define WIRE_VERSION 12
 
 #define WIRE_TAKEN '+'
@@ -115,7 +115,7 @@ struct wire_nic {
 struct wire_row {
     char ranks[64], cpus[64], numas[32], memory[32], nic[48], gpus[32], path[8];
     uint32_t count, level, leads;
-    uint32_t zero;
+    uint32_t to_gpu; /* 1 + their level from their GPUs; 0: none, unknown, or of an older node */
     double weight;
 };
 

@@ -88,6 +88,9 @@ is "the plan waits for the tasks and has the same NICs" "$(all NUIOA_NIC)" "$rev
 is "so has the report" \
     "$(sed -n 's/^  node1  *\([0-3]\) .*\(mlx5_[0-3]:1\).*/\1 \2/p' <<<"$err" |
         sort | cut -d' ' -f2 | xargs)" "$reversed"
+is "and the level of each rank from its GPU" \
+    "$(grep -cE '^  node1 .* [0-3]    [0-9]       PIX$' <<<"$err")|$(grep -c 'GPU  to GPU  path' \
+        <<<"$err")" "4|1"
 gpus 8 -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=map_gpu:3,2,1,0 --nuioa
 is "two nodes choose alike" "$(all NUIOA_NIC)" "$reversed $reversed"
 gpus 2 -N1 --gpus=4 --gpu-bind=mask_gpu:0x8,0x4 --nuioa=export

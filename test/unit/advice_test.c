@@ -191,6 +191,51 @@ static void test_gpus(void **state)
     plan_case_free(s);
 }
 
+/* Slurm gave a rank CPUs of one socket and a GPU of the other: a job with other cores would help,
+ * unless the step has them. */
+static void test_far_gpu(void **state)
+{
+    (void)state;
+    const uint32_t wanted = 1 << NUIOA_ADVICE_GPUS_FAR;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 2, 2, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    for (unsigned g = 0; g < 2; g++)
+        machine_gpu(&s->node, g);
+    plan_case_on(s, 1, 2);
+    hwloc_bitmap_t step = hwloc_bitmap_dup(s->masks[0]);
+    s->request.allowed_cpus = step;
+    plan_case_gpus(s, "1");
+    for (unsigned asked = 0; asked < 2; asked++) {
+        s->options.asked = asked;
+        advises(s, wanted);
+    }
+    plan_case_option(s, "gpus", "keep");
+    advises(s, wanted);
+    plan_case_option(s, "nuioa", "export");
+    advises(s, wanted);
+    plan_case_option(s, "nuioa", "off");
+    advises(s, 0);
+    plan_case_option(s, "nuioa", "on");
+    hwloc_bitmap_set(step, 2); /* one hardware thread of each core beside the GPU */
+    hwloc_bitmap_set(step, 3);
+    advises(s, 0);
+    hwloc_bitmap_clr(step, 3);
+    advises(s, wanted);
+    plan_case_gpus(s, "0");
+    advises(s, 0);
+    plan_case_gpus(s, "0,1"); /* no CPU is beside both */
+    advises(s, 0);
+    plan_case_gpus(s, "?");
+    advises(s, 0);
+    plan_case_gpus(s, "1");
+    hwloc_bitmap_zero(s->node.gpus[1].numas);
+    advises(s, 0);
+    hwloc_bitmap_free(step);
+    s->request.allowed_cpus = NULL;
+    plan_case_free(s);
+}
+
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
 static void test_page(void **state)
 {
@@ -216,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads), cmocka_unit_test(test_no_threads_said),
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_far_gpu), cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

@@ -299,13 +299,13 @@ said() {
 }
 one=(--local-rank 1 --local-size 8)
 said "which GPU it has, and that its CPUs follow" \
-    ': CPUs [0-9,-]+, GPU 0000:[0-9a-f:.]+, memory .* mlx5_1:1, .*: CPUs follow GPUs' "${one[@]}" \
-    --gpus local-rank
+    ': CPUs [0-9,-]+, GPU 0000:[0-9a-f:.]+, to GPU 0, memory .* mlx5_1:1, .*: CPUs follow GPUs' \
+    "${one[@]}" --gpus local-rank
 said "nobody is bound where it is not known" \
     ': CPUs [0-9,-]+ kept, memory .*: which rank has which GPU is unknown: ranks stay' "${one[@]}"
 export LOCAL_RANK=1 LOCAL_WORLD_SIZE=8 RANK=1 WORLD_SIZE=8
 said "torchrun: it is told the NIC of its GPU, and stays" \
-    ': CPUs [0-9,-]+ kept, GPU 0000:[0-9a-f:.]+, memory .* mlx5_1:1, .*as the launcher documents'
+    ': CPUs [0-9,-]+ kept, GPU 0000:[0-9a-f:.]+, to GPU 1, memory .* mlx5_1:1, .*as the launcher'
 said "... with the word typed it moves" ': CPUs [0-9,-]+, GPU .*: CPUs follow GPUs' \
     --gpus local-rank
 said "... gpus=keep is typed: nothing is assumed" ': CPUs [0-9,-]+ kept, memory' --gpus keep

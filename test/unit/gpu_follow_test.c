@@ -70,6 +70,8 @@ static void test_crossed(void **state)
     struct plan_case *s = crossed();
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     assert_string_equal(s->plan.mapper, "follow");
+    assert_int_equal(s->plan.assignments[1].gpu_level, 0);
+    assert_int_equal(s->plan.assignments[1].costs.gpu_level_before, 1);
     assert_false(s->plan.bound_known);
     plan_case_free(s);
 }
@@ -117,7 +119,7 @@ static void test_unequal_sockets(void **state)
     check(s, "0-2 0-2 4 0-2", NUIOA_REASON_FOLLOW);
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i % 2 ? "4-5" : "0-3");
-    check(s, "0-3 4-5 0-3 4-5", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0-3 4-5 0-3 4-5", NUIOA_REASON_FOLLOW_FAR);
     plan_case_free(s);
 }
 
@@ -127,7 +129,7 @@ static void test_sizes(void **state)
     (void)state;
     struct plan_case *s = crossed();
     set_mask(s, 1, "4,6");
-    check(s, "0 4,6 1 5", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0 4,6 1 5", NUIOA_REASON_FOLLOW_FAR);
     set_mask(s, 2, "1-2");
     check(s, "0 1-2 4,6 5", NUIOA_REASON_FOLLOW);
     plan_case_free(s);
@@ -196,10 +198,10 @@ static void test_one_gpu(void **state)
     static const double weights[4] = { 1, 2, 3, 4 };
     struct plan_case *s = crossed();
     plan_case_gpus(s, "3;3;3;3");
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_FAR);
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_weigh(s, weights);
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NEAREST); /* 1 would have to leave its GPU for 2 */
+    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_FAR); /* 1 would have to leave its GPU for 2 */
     plan_case_free(s);
 }
 
@@ -241,10 +243,10 @@ static void test_alone(void **state)
     plan_case_gpus(s, "2");
     check(s, "4", NUIOA_REASON_FOLLOW_ALONE);
     s->request.overlaps = true; /* other steps may have these CPUs */
-    check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0", NUIOA_REASON_FOLLOW_FAR);
     s->request.overlaps = false;
     s->request.unconfined = true;
-    check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0", NUIOA_REASON_FOLLOW_FAR);
     s->request.unconfined = false;
     plan_case_gpus(s, "1");
     check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
@@ -257,7 +259,7 @@ static void test_alone(void **state)
     s->request.cpus_typed = 5;
     check(s, "0-4", NUIOA_REASON_FOLLOW_ALONE);
     s->request.cpus_typed = 8;
-    check(s, "0-7", NUIOA_REASON_FOLLOW_NEAREST);
+    check(s, "0-7", NUIOA_REASON_FOLLOW_FAR);
     plan_case_free(s);
 }
 

@@ -107,6 +107,12 @@ static void gpus_no_numa(struct plan_case *s)
 static void follow_nearest(struct plan_case *s)
 {
     follow(s);
+    plan_case_gpus(s, "0;1");
+}
+
+static void follow_far(struct plan_case *s)
+{
+    follow(s);
     plan_case_gpus(s, "0;0");
 }
 
@@ -510,7 +516,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(SHARE_NOT_ASKED, share_not_asked,
         "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
     ROW(FOLLOW, follow, "the step has GPUs; each rank's are known; ranks are bound"),
-    ROW(FOLLOW_NEAREST, follow_nearest, "the same; no exchange brings a rank nearer"),
+    ROW(FOLLOW_NEAREST, follow_nearest, "the same; Slurm had put the ranks beside their GPUs"),
+    ROW(FOLLOW_FAR, follow_far, "the same; no exchange brings a rank nearer"),
     ROW(FOLLOW_SHARE, follow_share, "the same; several ranks, not bound"),
     ROW(FOLLOW_ALONE, follow_alone, "the same; one rank, and other CPUs of the step are nearer"),
     ROW(FOLLOW_COSTS, follow_costs, "the same, with hints; J would rise"),

@@ -39,6 +39,7 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
             .path = "PIX",
             .count = 1,
             .leads = i == 0,
+            .to_gpu = 3,
             .weight = -1,
         };
         snprintf(row.ranks, sizeof(row.ranks), "%u", node * count + i);

@@ -52,6 +52,10 @@ static void records(void **state)
         bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_row);
     assert_string_equal(record.rows[3].gpus, "0-1");
     assert_string_equal(record.rows[3].path, "PIX");
+    assert_int_equal(record_line(&record, 3).gpu_level, 2);
+    /* A node of the former release has 0 there. */
+    memset(last + offsetof(struct wire_row, to_gpu), 0, sizeof(record.rows->to_gpu));
+    assert_int_equal(record_line(&record, 3).gpu_level, UINT32_MAX);
     memset(last + offsetof(struct wire_row, path), 'x', sizeof(record.rows->path));
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
     memset(last + offsetof(struct wire_row, path), 0, sizeof(record.rows->path));

@@ -139,6 +139,31 @@ static void test_table(void **state)
     free(text);
 }
 
+/* How far a rank is from its GPUs stands beside these; unknown it is empty, and so is the column
+ * without GPUs. */
+static void test_to_gpu(void **state)
+{
+    (void)state;
+    machine_gpu(&node, 5);
+    make_plan(4, 4, false);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(plan.assignments[i].gpu_level, NUIOA_NO_LEVEL);
+    char *text = text_of(false);
+    assert_null(strstr(text, "GPU"));
+    free(text);
+    const uint32_t gpu = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        nuioa_assignment_set_gpus(&plan.assignments[i], &gpu, 1, true);
+        plan.assignments[i].gpu_level = i < 2 ? i : NUIOA_NO_LEVEL;
+    }
+    text = text_of(false);
+    assert_non_null(strstr(text, "GPU  to GPU\n"));
+    assert_non_null(strstr(text, "  0    0\n"));
+    assert_non_null(strstr(text, "  0    1\n"));
+    assert_non_null(strstr(text, "  0\n"));
+    free(text);
+}
+
 static void test_aligned(void **state)
 {
     (void)state;
@@ -410,7 +435,7 @@ int main(void)
         TEST(test_leader_off),   TEST(test_explain_unmoved),
         TEST(test_explain_many), TEST(test_cpu_bind),
         TEST(test_node),         TEST(test_digits),
-        TEST(test_one),
+        TEST(test_to_gpu),       TEST(test_one),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void report(void **state)
     assert_non_null(strstr(text, "n3: mlx5_0:1 is on NUMA node 1, elsewhere on NUMA node 0"));
     assert_non_null(strstr(text, "n4: mlx5_0:1 is down, elsewhere active"));
     assert_null(strstr(text, "n5: "));
-    assert_non_null(strstr(text, " 0-1  PIX"));
+    assert_non_null(strstr(text, " 0-1  2       PIX"));
     assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
     assert_non_null(strstr(text, "\nn[1-6]: OpenMP threads run where the kernel puts them"));
     free(text);

@@ -276,7 +276,7 @@ run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
 is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason advice tasks order\
  near leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
-    "local rank weight cpus numa nic nics gpus path level memory leader places was level_was\
+    "local rank weight cpus numa nic nics gpus to_gpu path level memory leader places was level_was\
  heavier partners on_node beside cost why"
 is "plan --json: keys of cost" "$(json "*d['cost']")" \
     "slurm plan bound bound_over slurm_nic slurm_neighbours plan_nic plan_neighbours \
@@ -299,6 +299,7 @@ is "plan --gpus: the GPUs of each task" \
     "$(json "[t['gpus'] for t in d['tasks']]")" "[[3], [], [1, 2]]"
 is "... their NICs" "$(json "*(t['nics'] for t in d['tasks'])")" \
     "['mlx5_3:1'] ['mlx5_0:1'] ['mlx5_1:1', 'mlx5_2:1']"
+is "... how far they are from them" "$(json "*(t['to_gpu'] for t in d['tasks'])")" "1 None 1"
 is "... the first of them, and the path" "$(json "*((t['nic'], t['path']) for t in d['tasks'])")" \
     "('mlx5_3:1', 'PIX') ('mlx5_0:1', None) ('mlx5_1:1', 'PIX')"
 # srun -n4 -c1 --gpus-per-task=1 as Slurm 22.05 binds it: two ranks have a GPU of the other socket
@@ -337,7 +338,7 @@ like "... in a sentence" "$out" 'gpus=local-rank says nothing here'
 is "... --gpus keep: ranks stay" "$(followed --binding "$work/crossed" --gpus keep)" \
     "0 8 1 9 keep the step has GPUs"
 answers "plan --gpus as a table" plan --topology "$machines/gpus.xml" --gpus '3;;1,2'
-like "... has a column" "$out" ' mlx5_1:1,mlx5_2:1 +0 +1-2 +PIX'
+like "... has a column" "$out" ' mlx5_1:1,mlx5_2:1 +[01] +1-2 +1 +PIX'
 answers "three NICs for a rank" plan --topology "$machines/four-rails.xml" --tasks 1 --rails 3
 like "... are counted" "$out" ' mlx5_0:1 \+2 '
 like "... and without GPUs there is no column" "$(grep -c GPU <<<"$out")" '^0$'

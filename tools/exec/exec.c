@@ -181,6 +181,8 @@ static void print_own(const struct exec_plan *e, FILE *out)
         fputs(" kept", out);
     if (own->gpu_count)
         fprintf(out, ", GPU %s", nuioa_gpus_text(own, &e->node, text, sizeof(text)) ? text : "..");
+    if (own->gpu_level != NUIOA_NO_LEVEL)
+        fprintf(out, ", to GPU %u", own->gpu_level);
     fprintf(out, ", memory %s", nuioa_memory_text(own, text, sizeof(text)));
     if (own->nic >= 0)
         fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));

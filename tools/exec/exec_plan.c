@@ -185,6 +185,18 @@ static int check_nics(struct exec_plan *e)
 
 /* --- what the user may type ------------------------------------------------------------------- */
 
+/* Notes that a job of Slurm with other cores would help, if this process may use none that is as
+ * near to its GPUs as some of the machine. */
+static void advise_on_far(struct exec_plan *e)
+{
+    const struct nuioa_task *task = &e->ranks.tasks[e->input->place.local];
+    uint32_t level = e->plan.assignments[e->input->place.local].gpu_level;
+    if (level != NUIOA_NO_LEVEL && nuioa_variable(environ, "SLURM_JOB_ID") &&
+        nuioa_gpu_nearest(&e->input->node, task, NULL) <
+            nuioa_gpu_nearest(&e->input->node, task, e->input->node.allowed_cpus))
+        e->plan.advice |= 1u << NUIOA_ADVICE_GPUS_FAR;
+}
+
 /* Outside of Slurm the plan does not know that others see the same GPUs; here it is likely enough
  * for advice. */
 static void advise_on_gpus(struct exec_plan *e)
@@ -211,6 +223,7 @@ int exec_plan_make(struct exec_plan *e, const struct exec_input *input)
     if (nuioa_plan_make(&e->request, &e->plan, &err))
         return tool_fail("%s", err.text);
     advise_on_gpus(e);
+    advise_on_far(e);
     e->plan.advice &= ~(1u << NUIOA_ADVICE_MEMORY); /* it names an option of srun with the plugin */
     rc = check_nics(e);
     for (unsigned i = 0; i < e->plan.warnings.count; i++)
