@@ -14,10 +14,10 @@ if [ -z "$tool" ]; then
 fi
 "$here/plans.py" "$tool" "$here" >"$work/plans" 2>"$work/errors" ||
     fail "plans.py runs" "$(cat "$work/errors")"
-for path in "$here"/*.xml; do
+for path in "$here"/*.xml "$here"/gpus/*.xml; do
     name=$(basename "$path" .xml)
     is "$name: plans" "$(grep "^$name " "$work/plans")" "$(grep "^$name " "$here/plans.golden")"
 done
 is "no plan is of a machine that is gone" "$(cut -d' ' -f1 "$here/plans.golden" | sort -u)" \
-    "$(cd "$here" && for f in *.xml; do basename "$f" .xml; done | sort)"
+    "$(cd "$here" && for f in *.xml gpus/*.xml; do basename "$f" .xml; done | sort)"
 done_testing
