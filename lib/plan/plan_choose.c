@@ -249,9 +249,12 @@ static enum nuioa_reason why_by_gpu(const struct planner *p, int verdict, enum n
 {
     const struct nuioa_request *r = p->basis.request;
     bool far = false;
-    for (uint32_t i = 0; i < r->task_count; i++)
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        if (why == NUIOA_REASON_FOLLOW && p->slot_of[i] >= r->task_count)
+            why = NUIOA_REASON_FOLLOW_FREE;
         far |= nuioa_gpu_level(r->node, &r->tasks[i], p->plan->assignments[i].cpus) >
                nuioa_gpu_nearest(r->node, &r->tasks[i], NULL);
+    }
     if (verdict == NUIOA_COSTS_MORE)
         return NUIOA_REASON_FOLLOW_COSTS;
     if (verdict == NUIOA_STANDS)
@@ -259,7 +262,7 @@ static enum nuioa_reason why_by_gpu(const struct planner *p, int verdict, enum n
     return far ? NUIOA_REASON_FOLLOW_FAR : NUIOA_REASON_FOLLOW_NEAREST;
 }
 
-/* CPUs follow GPUs. `slots` are Slurm's masks, to be exchanged (NUIOA_REASON_FOLLOW), or new ones;
+/* CPUs follow GPUs. `slots` are Slurm's masks, to be exchanged (NUIOA_REASON_FOLLOW), or others;
  * `why` is the reason then. */
 static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
 {
@@ -276,6 +279,25 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
     return rc;
 }
 
+/* Ranks exchange Slurm's masks, `own`, and may go to free cores beside their GPUs. */
+static int place_bound_by_gpu(struct planner *p, struct nuioa_slots *own)
+{
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
+    struct nuioa_slots slots;
+    int rc = nuioa_free_slots_make(&slots, &p->basis, own, p->basis.allowed_cpus);
+    bool some = slots.count > own->count, may = some && refused == NUIOA_REASON_NONE;
+    if (rc == 0)
+        rc = place_by_gpu(p, may ? &slots : own, NUIOA_REASON_FOLLOW);
+    if (rc == NUIOA_COSTS_MORE && may &&
+        (rc = place_by_gpu(p, own, NUIOA_REASON_FOLLOW)) == NUIOA_NOBODY_MOVES)
+        nuioa_planner_say(p, NUIOA_REASON_FOLLOW_COSTS);
+    if (rc >= 0 && some && !may && p->plan->why == NUIOA_REASON_FOLLOW_FAR &&
+        refused != NUIOA_REASON_FREE_UNCONFINED)
+        nuioa_planner_say(p, NUIOA_REASON_FOLLOW_NO_FREE);
+    nuioa_slots_free(&slots);
+    return rc;
+}
+
 /* The only rank of the node follows its GPUs into the CPUs of the step. */
 static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
 {
@@ -284,7 +306,7 @@ static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
     if (rc == 0)
         rc = place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_ALONE);
     else if (rc == -ENOSPC)
-        rc = place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
+        rc = place_bound_by_gpu(p, own);
     nuioa_slots_free(&slots);
     return rc;
 }
@@ -397,9 +419,8 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
     }
     bool alone = r->task_count == 1;
     if (p->basis.follows)
-        return alone && r->options->cores != NUIOA_CORES_KEEP
-                   ? place_alone_by_gpu(p, own)
-                   : place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
+        return alone && r->options->cores != NUIOA_CORES_KEEP ? place_alone_by_gpu(p, own)
+                                                              : place_bound_by_gpu(p, own);
     if (alone)
         return nuioa_alone_place(p);
     return r->hinted ? place_by_weight(p, own) : nuioa_rank_block_place(p, own);

@@ -121,9 +121,14 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_SHARE_NOT_ASKED] = "all ranks share the same CPUs: none is moved, or given fewer "
                                      "(--nuioa-cores=share divides them)",
     [NUIOA_REASON_FOLLOW] = "CPUs follow GPUs: ranks are as near theirs as Slurm's masks allow",
+    [NUIOA_REASON_FOLLOW_FREE] = "CPUs follow GPUs: ranks are as near theirs as Slurm's masks and "
+                                 "free cores of the step allow",
     [NUIOA_REASON_FOLLOW_NEAREST] = "CPUs follow GPUs: ranks are as near theirs as can be already",
     [NUIOA_REASON_FOLLOW_FAR] =
         "CPUs follow GPUs: some ranks are not beside theirs, but no better place was found",
+    [NUIOA_REASON_FOLLOW_NO_FREE] =
+        "CPUs follow GPUs: free cores of the step are nearer some GPUs, but ranks may not use them "
+        "(srun --nuioa, without --overlap, --cpu-bind and --nuioa-cores=keep)",
     [NUIOA_REASON_FOLLOW_SHARE] =
         "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its GPUs",
     [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",

@@ -6,6 +6,7 @@
 
 #include "slots/core.h"
 #include "slots/shape.h"
+#include "nics/gpu_distance.h"
 #include "slots/free_cores.h"
 
 /* Returns true if all slots have the shape of the first one, each on one NUMA node. `cores` and
@@ -39,21 +40,33 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
     return count;
 }
 
+/* Returns true if slots on a NUMA node may help some task: they are nearer its GPUs if CPUs follow
+ * these, else nearer the NIC than its mask, or with several NICs as near. */
+static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t numa)
+{
+    const struct nuioa_request *r = b->request;
+    hwloc_const_bitmap_t there = r->node->numas[numa].cpus;
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        uint32_t now = b->follows ? nuioa_gpu_level(r->node, task, own->cpus[i])
+                                  : nuioa_rails_nearest(&b->rails, own->cpus[i]);
+        uint32_t then = b->follows ? nuioa_gpu_level(r->node, task, there)
+                                   : nuioa_rails_nearest(&b->rails, there);
+        if (then < now || (then == now && !b->follows && b->rails.count > 1))
+            return true;
+    }
+    return false;
+}
+
 /* Adds slots of free cores to the first own->count ones, which are there. */
 static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
                     const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
 {
     const struct nuioa_node *node = b->request->node;
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
-    uint32_t farthest = 0;
     int rc = used ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < own->count; i++) {
-        uint32_t level = nuioa_rails_nearest(&b->rails, own->cpus[i]);
-        farthest = level > farthest ? level : farthest;
-    }
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        uint32_t level = nuioa_rails_nearest(&b->rails, node->numas[numa].cpus);
-        bool near = level < farthest || (level == farthest && b->rails.count > 1);
+        bool near = may_help(b, own, numa);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             hwloc_bitmap_t *out = &slots->cpus[slots->count];
             struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };
@@ -101,7 +114,7 @@ int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *b
     if (rc == 0 && numas && hwloc_bitmap_iszero(free_cpus))
         numas = 0;
     for (uint32_t numa = 0; numa < numas; numa++) {
-        uint32_t count = count_on(r->node, own, numa);
+        uint32_t count = b->follows ? own->count : count_on(r->node, own, numa);
         most = count > most ? count : most;
     }
     if (rc == 0)

@@ -18,11 +18,11 @@ struct follow {
     const struct nuioa_basis *basis;
     struct nuioa_slots *slots;
     uint32_t *slot_of;  /* [n]: the result */
-    uint32_t n, places; /* n: tasks, and slots */
-    uint32_t *start;    /* [n]: the place of each slot, where the task of that number starts */
+    uint32_t n, places; /* n: tasks */
+    uint32_t *start;    /* [slots]: the place of each, where the task of that number starts */
     uint32_t *place;    /* [n]: the place that each task gets */
-    uint32_t *sample;   /* [n]: for each place, one of its slots */
-    uint32_t *room;     /* [n]: for each place, how many slots it has */
+    uint32_t *sample;   /* [places]: one slot of each */
+    uint32_t *room;     /* [places]: how many slots each has */
     uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
     double *price;      /* [n * places]: of reaching the task's NIC from a place */
     int64_t *cost;      /* [n * places]: as the transportation problem needs it */
@@ -53,9 +53,9 @@ static void find_shares(const struct follow *f, const struct nuioa_node *node)
 static int find_places(struct follow *f, const struct nuioa_node *node)
 {
     const struct nuioa_slots *s = f->slots;
-    hwloc_bitmap_t *numas = calloc(f->n, sizeof(*numas));
+    hwloc_bitmap_t *numas = calloc(s->count, sizeof(*numas));
     int rc = numas ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < f->n; i++) {
+    for (uint32_t i = 0; rc == 0 && i < s->count; i++) {
         hwloc_bitmap_t mine = numas[f->places] = hwloc_bitmap_alloc();
         uint32_t k = 0;
         if (!mine) {
@@ -82,10 +82,10 @@ static int find_places(struct follow *f, const struct nuioa_node *node)
 static int follow_alloc(struct follow *f)
 {
     struct nuioa_arena *arena = &f->arena;
-    f->start = nuioa_arena_take(arena, f->n, sizeof(*f->start));
+    f->start = nuioa_arena_take(arena, f->slots->count, sizeof(*f->start));
     f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
-    f->sample = nuioa_arena_take(arena, f->n, sizeof(*f->sample));
-    f->room = nuioa_arena_take(arena, f->n, sizeof(*f->room));
+    f->sample = nuioa_arena_take(arena, f->slots->count, sizeof(*f->sample));
+    f->room = nuioa_arena_take(arena, f->slots->count, sizeof(*f->room));
     find_shares(f, f->basis->request->node);
     if (arena->failed || find_places(f, f->basis->request->node) < 0)
         return -ENOMEM;
@@ -107,9 +107,9 @@ static uint32_t find_levels(struct follow *f)
         for (uint32_t k = 0; k < f->places; k++) {
             uint32_t slot = f->sample[k];
             uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], f->slots->cpus[slot]);
-            bool allowed = f->slots->kind[slot] == f->slots->kind[i] && level <= now;
+            bool fits = slot >= f->n || f->slots->kind[slot] == f->slots->kind[i];
             size_t cell = (size_t)i * f->places + k;
-            f->level[cell] = allowed ? level : NUIOA_NO_LEVEL;
+            f->level[cell] = fits && level <= now ? level : NUIOA_NO_LEVEL;
             f->price[cell] = nuioa_nic_price(f->basis, i, f->slots->cpus[slot]);
         }
     }
@@ -170,7 +170,7 @@ static int choose_places(struct follow *f)
 static int choose_slots(const struct follow *f)
 {
     uint32_t *slot_of = f->slot_of;
-    bool *used = calloc(f->n, sizeof(*used));
+    bool *used = calloc(f->slots->count, sizeof(*used));
     if (!used)
         return -ENOMEM;
     for (uint32_t i = 0; i < f->n; i++)
@@ -214,15 +214,16 @@ static int group_tasks(const struct follow *f)
     uint32_t *group = calloc(f->n, sizeof(*group));
     if (!group)
         return -ENOMEM;
+    for (uint32_t s = 0; s < f->slots->count; s++)
+        f->slots->kind[s] = f->n; /* no group: nobody gets what is left */
     for (uint32_t i = 0; i < f->n; i++) {
-        uint32_t slot = f->slot_of[i], first = 0;
-        size_t cell = (size_t)i * f->places + f->place[i];
+        uint32_t slot = f->slot_of[i], place = f->place[i], first = 0;
         while (first < i && !(group[first] == first && joins(f, group, first, i)))
             first++;
         group[i] = first;
         f->slots->kind[slot] = first;
-        f->slots->nic_cost[slot] = f->price[cell];
-        f->slots->tie[slot] += f->level[cell] << 16;
+        f->slots->nic_cost[slot] = f->price[(size_t)i * f->places + place];
+        f->slots->tie[slot] += f->level[(size_t)first * f->places + place] << 16;
     }
     free(group);
     return 0;

@@ -7,16 +7,17 @@
 
 /* CPUs follow GPUs: ranks get slots as near to their GPUs as possible. Private to the library. */
 
-/* Gives every task a slot, and writes it to slot_of[task_count]; slot i is where task i is now. No
- * task is farther from its GPUs (nuioa_gpu_level) than on the CPUs that Slurm gave it. Of a slot
- * that several tasks share, each is taken to have an equal part. Among all mappings for which that
- * is true, and in which a task gets a slot of the kind of its own, the result has the lowest level
- * of the farthest task; then the least sum of levels; then, without pairs, the least sum of weights
- * times prices of reaching the NIC; then the fewest tasks that leave their NUMA nodes.
+/* Gives every task a slot, and writes it to slot_of[task_count]; slot i is where task i is now, and
+ * further slots are free (slots/free_slots.h). No task is farther from its GPUs (nuioa_gpu_level)
+ * than on the CPUs that Slurm gave it. Of a slot that several tasks share, each is taken to have an
+ * equal part. Among all mappings for which that is true, and in which a task gets a free slot or
+ * one of the kind of its own, the result has the lowest level of the farthest task; then the least
+ * sum of levels; then, without pairs, the least sum of weights times prices of reaching the NIC;
+ * then the fewest tasks that leave their NUMA nodes.
  *
- * Changes `slots`, which are priced and as many as the tasks, so that nuioa_map can go on from
- * there: tasks may exchange slots of one kind, and that is as good for the GPUs; nic_cost is the
- * price for these tasks; and tie is lower for slots nearer to their GPUs.
+ * Changes `slots`, which are priced and at least as many as the tasks, so that nuioa_map can go on
+ * from there: tasks may exchange slots of one kind, and that is as good for the GPUs; nic_cost is
+ * the price for these tasks; and tie is lower for slots nearer to their GPUs.
  *
  * Returns 0; -ETIME past request->cpu_until_us; or -ENOMEM. After an error slot_of, and kinds,
  * prices and ties of `slots`, are undefined. */

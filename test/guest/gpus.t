@@ -120,6 +120,13 @@ check() {
             print "rank", $1, "on", $2, "has", $3, "by", $4 "; told", $5, $6 }')"
 }
 
+# to_gpu: the level of each rank from its GPUs in the report of the last launch.
+to_gpu() {
+    awk '/ to GPU /{ at = index($0, "to GPU"); next }
+        at && $1 == "node0" { print substr($0, at, 6) + 0 } at && $1 != "node0" { at = 0 }' \
+        <<<"$said" | xargs
+}
+
 # count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. With closest two ranks
 # see the same two, and nobody knows which rank has which; and where ranks may open all GPUs and no
 # variable chooses, it may also say that it does not know.
@@ -221,7 +228,41 @@ check "gpus=keep: they have Slurm's CPUs" "$(values cpus), $verdict" "$slurms, $
 launch $one_each --cpu-bind=map_cpu:5,0,4,1 --nuioa
 judge
 check "an explicit --cpu-bind is untouched" "$(values cpus), $verdict" "5 0 4 1, $right"
+
+# Where the step has CPUs of both sockets or not: free cores, and what else may be requested.
+far="CPUs are far from GPUs: cores beside these are not in the step"
+# shellcheck disable=SC2086
+launch $one_each --nuioa=report --nuioa-gpus=keep
+judge
+check "gpus=keep: the report has the level from each GPU, and says what to request" \
+    "$apart apart, $(to_gpu), $(says "$far")" "2 apart, 0 1 1 0, 1"
+launch -n2 -c2 --gpus-per-task=1 --gres-flags=enforce-binding --nuioa=report
+judge
+check "... which helps" "$apart apart, $(to_gpu), $(says "$far")" "0 apart, 0 0, 0"
+
+# All cores of the socket of the last GPUs are taken.
+jobs="$(hold 1 --gpus=2) $(hold 4)"
+launch -n1 -c2 --gpus=1 --nuioa=report
+judge
+check "a shared node: CPUs of one socket, the GPU of the other" \
+    "$apart apart, $(values cpus), $(to_gpu), $(says "$far")" "1 apart, 1-2, 1, 1"
+said=$(as_user timeout 90 srun -n1 -c2 --gpus=1 ${nuioa:+nuioa exec --nuioa=report --} true 2>&1)
+is "... nuioa exec says it, too" "$(to_gpu), $(says "$far")" "1, 1"
+for job in $jobs; do release "$job"; done
+
 job=$(hold 8 --gpus=4)
+launch --jobid="$job" -n4 --cpu-bind=cores -m block:block --gpus-per-task=1 --nuioa=report
+judge
+check "bound ranks go to free cores beside their GPUs" \
+    "$apart apart, $verdict, $(a_line cpus | sort -n | xargs), $(to_gpu)" \
+    "0 apart, $right, 0 1 4 5, 0 0 0 0"
+launch --jobid="$job" -n4 --cpu-bind=cores -m block:block --gpus-per-task=1 --nuioa=report \
+    --nuioa-cores=keep
+is "... not with cores=keep, and the report says it" \
+    "$(values cpus), $(to_gpu), $(says "ranks may not use them")" "0 1 2 3, 0 0 1 1, 1"
+launch --jobid="$job" -n3 --cpu-bind=cores --gpus=4 --gpu-bind=map_gpu:2,3,3 --nuioa=report
+judge
+check "... three ranks with GPUs of one socket, too" "$apart apart, $(to_gpu)" "0 apart, 0 0 0"
 launch --jobid="$job" -n4 --gpus-per-task=1 --nuioa
 judge
 check "such ranks divide the CPUs, and each part is near its rank's GPU" \

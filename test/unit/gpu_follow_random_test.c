@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* CPUs follow GPUs (option gpus): random machines, masks, GPUs and weights are compared with the
- * best of all permutations. */
+ * best of all permutations, or of all ways to put the ranks on cores. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +33,8 @@ struct instance {
     unsigned level[TASKS][TASKS]; /* of a slot from the GPUs of a task */
     double price[TASKS][TASKS];   /* of reaching the NIC of a task's GPU from a slot */
     bool free;                    /* each task may have each slot */
+    unsigned numa[TASKS];         /* where slots are NUMA nodes: of each task's mask */
+    unsigned room[TASKS];         /* and how many tasks each takes */
 };
 
 static void draw_machine(struct plan_case *s)
@@ -136,16 +138,18 @@ static unsigned nic_level(const struct plan_case *s, int gpu, hwloc_const_bitmap
     return level;
 }
 
-static void measure(struct instance *in)
+/* Fills in levels and prices of `count` slots: the masks, or the NUMA nodes. */
+static void measure(struct instance *in, bool numas, unsigned count)
 {
     const struct plan_case *s = in->s;
     for (unsigned i = 0; i < s->request.task_count; i++)
-        for (unsigned k = 0; k < s->request.task_count; k++) {
+        for (unsigned k = 0; k < count; k++) {
             const struct nuioa_task *task = &s->tasks[i];
-            unsigned level = 0, nic = task->gpu_count ? 0 : nic_level(s, -1, s->masks[k]);
+            hwloc_const_bitmap_t cpus = numas ? s->node.numas[k].cpus : s->masks[k];
+            unsigned level = 0, nic = task->gpu_count ? 0 : nic_level(s, -1, cpus);
             for (unsigned g = 0; g < task->gpu_count; g++) {
-                unsigned here = level_of(s, s->node.gpus[task->gpus[g]].numas, s->masks[k]);
-                unsigned reached = nic_level(s, (int)task->gpus[g], s->masks[k]);
+                unsigned here = level_of(s, s->node.gpus[task->gpus[g]].numas, cpus);
+                unsigned reached = nic_level(s, (int)task->gpus[g], cpus);
                 level = here > level ? here : level;
                 nic = reached > nic ? reached : nic;
             }
@@ -258,7 +262,8 @@ static void test_random(void **state)
         struct instance in = { 0 };
         seed = round;
         draw(&in);
-        measure(&in);
+        measure(&in, false, in.s->request.task_count);
+        plan_case_option(in.s, "cores", "keep");
         for (unsigned pairs = 0; pairs < 2; pairs++) {
             struct plan_case *s = in.s;
             for (unsigned k = 1; pairs && k < s->request.task_count; k++)
@@ -291,7 +296,7 @@ static void test_random_shares(void **state)
             /* Compared are the parts, which may differ in size by a core. */
             for (unsigned i = 0; i < s->request.task_count; i++)
                 hwloc_bitmap_copy(s->masks[i], s->plan.assignments[i].cpus);
-            measure(&in);
+            measure(&in, false, s->request.task_count);
             struct value got = value_of(&in, own), best = got;
             in.free = true;
             try_all(&in, 0, slot_of, 0, &best);
@@ -306,11 +311,93 @@ static void test_random_shares(void **state)
     assert_true(shared > all / 2);
 }
 
+/* --- free cores ------------------------------------------------------------------------------- */
+
+/* Returns the NUMA node of the only core of a set. */
+static unsigned numa_of(const struct plan_case *s, hwloc_const_bitmap_t cpus)
+{
+    unsigned k = 0;
+    assert_int_equal(hwloc_bitmap_weight(cpus), 1);
+    while (!hwloc_bitmap_isincluded(cpus, s->node.numas[k].cpus))
+        assert_true(++k < s->node.numa_count);
+    return k;
+}
+
+/* A NUMA node takes the tasks that are there, and where it is nearer for some task as many as it
+ * has cores. */
+static void find_room(struct instance *in)
+{
+    const struct plan_case *s = in->s;
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        in->room[in->numa[i] = numa_of(s, s->masks[i])]++;
+    measure(in, true, s->node.numa_count);
+    for (unsigned k = 0; k < s->node.numa_count; k++)
+        for (unsigned i = 0; i < s->request.task_count; i++)
+            if (in->level[i][k] < in->level[i][in->numa[i]])
+                in->room[k] = 3;
+}
+
+static void try_numas(struct instance *in, unsigned i, unsigned *at, struct value *best)
+{
+    if (i == in->s->request.task_count) {
+        struct value v = value_of(in, at);
+        if (is_better(&v, best))
+            *best = v;
+        return;
+    }
+    for (unsigned k = 0; k < in->s->node.numa_count; k++) {
+        if (!in->room[k] || in->level[i][k] > in->level[i][in->numa[i]])
+            continue;
+        in->room[k]--;
+        at[i] = k;
+        try_numas(in, i + 1, at, best);
+        in->room[k]++;
+    }
+}
+
+/* Ranks with masks of one core each go to the best free ones; if that costs more, none does. */
+static void test_random_free(void **state)
+{
+    (void)state;
+    unsigned moved = 0, all = (unsigned)rounds(2000);
+    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    for (unsigned round = 0; round < all; round++) {
+        struct instance in = { 0 };
+        unsigned at[TASKS];
+        seed = round;
+        draw(&in);
+        struct plan_case *s = in.s;
+        for (unsigned i = 0; i < s->request.task_count; i++)
+            hwloc_bitmap_singlify(s->masks[i]);
+        find_room(&in);
+        struct value slurm = value_of(&in, in.numa), best = slurm;
+        try_numas(&in, 0, at, &best);
+        plan_case_make(s);
+        hwloc_bitmap_zero(used);
+        for (unsigned i = 0; i < s->request.task_count; i++) {
+            at[i] = numa_of(s, s->plan.assignments[i].cpus);
+            assert_false(hwloc_bitmap_intersects(used, s->plan.assignments[i].cpus));
+            hwloc_bitmap_or(used, used, s->plan.assignments[i].cpus);
+        }
+        struct value got = value_of(&in, at);
+        assert_true(got.cost <= slurm.cost + 1e-9);
+        if (best.cost <= slurm.cost + 1e-9) {
+            assert_int_equal(got.worst, best.worst);
+            assert_int_equal(got.total, best.total);
+        }
+        moved += s->plan.why == NUIOA_REASON_FOLLOW_FREE;
+        plan_case_free(s);
+    }
+    hwloc_bitmap_free(used);
+    assert_true(moved > all / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_random_shares),
+        cmocka_unit_test(test_random_free),
     };
     return cmocka_run_group_tests_name("gpu_follow, random", tests, NULL, NULL);
 }

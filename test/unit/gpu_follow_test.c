@@ -70,8 +70,6 @@ static void test_crossed(void **state)
     struct plan_case *s = crossed();
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     assert_string_equal(s->plan.mapper, "follow");
-    assert_int_equal(s->plan.assignments[1].gpu_level, 0);
-    assert_int_equal(s->plan.assignments[1].costs.gpu_level_before, 1);
     assert_false(s->plan.bound_known);
     plan_case_free(s);
 }
@@ -185,6 +183,8 @@ static void test_without(void **state)
     struct plan_case *s = crossed();
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_gpus(s, "0;1;;3");
+    check(s, "0 2 1 5", NUIOA_REASON_FOLLOW_FREE);
+    plan_case_option(s, "cores", "keep");
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     plan_case_gpus(s, ";;;");
     check(s, "0 4 1 5", NUIOA_REASON_NO_NIC); /* nobody has a GPU: a step as any other */
@@ -197,11 +197,14 @@ static void test_one_gpu(void **state)
     (void)state;
     static const double weights[4] = { 1, 2, 3, 4 };
     struct plan_case *s = crossed();
+    plan_case_option(s, "cores", "share"); /* nothing to divide, and free cores are used */
     plan_case_gpus(s, "3;3;3;3");
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_FAR);
+    check(s, "6 4 7 5", NUIOA_REASON_FOLLOW_FREE);
+    plan_case_option(s, "cores", "keep");
+    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NO_FREE);
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_weigh(s, weights);
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_FAR); /* 1 would have to leave its GPU for 2 */
+    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NO_FREE); /* 1 would have to leave its GPU for 2 */
     plan_case_free(s);
 }
 
@@ -243,7 +246,7 @@ static void test_alone(void **state)
     plan_case_gpus(s, "2");
     check(s, "4", NUIOA_REASON_FOLLOW_ALONE);
     s->request.overlaps = true; /* other steps may have these CPUs */
-    check(s, "0", NUIOA_REASON_FOLLOW_FAR);
+    check(s, "0", NUIOA_REASON_FOLLOW_NO_FREE);
     s->request.overlaps = false;
     s->request.unconfined = true;
     check(s, "0", NUIOA_REASON_FOLLOW_FAR);
@@ -263,15 +266,100 @@ static void test_alone(void **state)
     plan_case_free(s);
 }
 
+/* Ranks move to free cores beside their GPUs, all of them if there is room, and only where the user
+ * asked and the cores are the step's own. */
+static void test_free_cores(void **state)
+{
+    (void)state;
+    hwloc_bitmap_t step = hwloc_bitmap_alloc();
+    struct plan_case *s = two_sockets(4);
+    plan_case_gpus(s, "0;1;2;3");
+    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW_FREE); /* block:block, whole nodes */
+    s->request.task_count = 3;
+    hwloc_bitmap_free(s->masks[3]);
+    set_mask(s, 1, "4");
+    set_mask(s, 2, "1");
+    plan_case_gpus(s, "2;3;3"); /* all on socket 1 */
+    check(s, "5 4 6", NUIOA_REASON_FOLLOW_FREE);
+    assert_int_equal(s->plan.assignments[2].gpu_level, 0);
+    assert_int_equal(s->plan.assignments[2].costs.gpu_level_before, 1);
+
+    plan_case_option(s, "cores", "keep");
+    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    plan_case_option(s, "cores", "auto");
+    s->request.overlaps = true;
+    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    s->request.overlaps = false;
+    s->request.unconfined = true;
+    check(s, "0 4 1", NUIOA_REASON_FOLLOW_FAR);
+    s->request.unconfined = s->options.asked = false;
+    plan_case_option(s, "gpus", "follow");
+    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    s->options.asked = true;
+    assert_false(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR); /* the step has all cores */
+
+    hwloc_bitmap_list_sscanf(step, "0-1,4,6");
+    s->request.allowed_cpus = step;
+    check(s, "6 4 1", NUIOA_REASON_FOLLOW_FREE); /* one is free */
+    assert_true(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR);
+    set_mask(s, 2, "1,6"); /* masks of several shapes */
+    check(s, "0 4 1,6", NUIOA_REASON_FOLLOW_FAR);
+    s->request.allowed_cpus = NULL;
+    hwloc_bitmap_free(step);
+    plan_case_free(s);
+}
+
+/* If free cores would cost more, masks are exchanged as without them. */
+static void test_free_costs(void **state)
+{
+    (void)state;
+    static const double weights[] = { 5, 1, 1 };
+    struct plan_case *s = two_sockets(3);
+    set_mask(s, 1, "4");
+    set_mask(s, 2, "1");
+    plan_case_gpus(s, "2;0;2");
+    plan_case_weigh(s, weights);
+    check(s, "0 1 4", NUIOA_REASON_FOLLOW);
+    plan_case_gpus(s, "2;2;0");
+    check(s, "0 4 1", NUIOA_REASON_FOLLOW_COSTS);
+    plan_case_free(s);
+}
+
+/* Ranks that share the masks of sockets leave them for a whole free one. */
+static void test_free_sockets(void **state)
+{
+    (void)state;
+    struct plan_case *s = two_sockets(2);
+    set_mask(s, 0, "0-3");
+    set_mask(s, 1, "0-3");
+    plan_case_option(s, "cores", "keep");
+    plan_case_gpus(s, "0;2");
+    check(s, "0-3 0-3", NUIOA_REASON_SHARE_NOT_ASKED);
+    plan_case_free(s);
+
+    s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
+    for (unsigned g = 0; g < 3; g++)
+        machine_gpu(&s->node, g);
+    plan_case_on(s, 3, 1);
+    s->options.asked = true;
+    plan_case_gpus(s, "0;2;1");
+    for (unsigned i = 0; i < 3; i++)
+        set_mask(s, i, i < 2 ? "0-1" : "2-3");
+    check(s, "0-1 4-5 2-3", NUIOA_REASON_FOLLOW_FREE);
+    plan_case_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossed), cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_sockets), cmocka_unit_test(test_unequal_sockets),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_stays),
-        cmocka_unit_test(test_without), cmocka_unit_test(test_one_gpu),
-        cmocka_unit_test(test_costs),   cmocka_unit_test(test_own_nic),
-        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_crossed),    cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_sockets),    cmocka_unit_test(test_unequal_sockets),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_stays),
+        cmocka_unit_test(test_without),    cmocka_unit_test(test_one_gpu),
+        cmocka_unit_test(test_costs),      cmocka_unit_test(test_own_nic),
+        cmocka_unit_test(test_alone),      cmocka_unit_test(test_free_cores),
+        cmocka_unit_test(test_free_costs), cmocka_unit_test(test_free_sockets),
     };
     return cmocka_run_group_tests_name("gpu_follow", tests, NULL, NULL);
 }

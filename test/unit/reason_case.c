@@ -104,6 +104,15 @@ static void gpus_no_numa(struct plan_case *s)
     hwloc_bitmap_zero(s->node.gpus[1].numas);
 }
 
+/* One core of each socket is free. */
+static void follow_free(struct plan_case *s)
+{
+    follow(s);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_only(s->masks[i], 2 * i);
+    plan_case_gpus(s, "1;1");
+}
+
 static void follow_nearest(struct plan_case *s)
 {
     follow(s);
@@ -114,6 +123,12 @@ static void follow_far(struct plan_case *s)
 {
     follow(s);
     plan_case_gpus(s, "0;0");
+}
+
+static void follow_no_free(struct plan_case *s)
+{
+    follow_free(s);
+    plan_case_option(s, "cores", "keep");
 }
 
 static void follow_share(struct plan_case *s)
@@ -516,11 +531,16 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(SHARE_NOT_ASKED, share_not_asked,
         "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
     ROW(FOLLOW, follow, "the step has GPUs; each rank's are known; ranks are bound"),
+    ROW(FOLLOW_FREE, follow_free, "the same; cores of the step are free beside GPUs"),
     ROW(FOLLOW_NEAREST, follow_nearest, "the same; Slurm had put the ranks beside their GPUs"),
-    ROW(FOLLOW_FAR, follow_far, "the same; no exchange brings a rank nearer"),
-    ROW(FOLLOW_SHARE, follow_share, "the same; several ranks, not bound"),
-    ROW(FOLLOW_ALONE, follow_alone, "the same; one rank, and other CPUs of the step are nearer"),
-    ROW(FOLLOW_COSTS, follow_costs, "the same, with hints; J would rise"),
+    ROW(FOLLOW_FAR, follow_far, "the same; no exchange and no free core brings a rank nearer"),
+    ROW(FOLLOW_NO_FREE, follow_no_free,
+        "the same; but cores are free beside GPUs: `srun --overlap`, `--nuioa-cores=keep`, "
+        "`--nuioa=force` with `--cpu-bind`, or `gpus=follow` where nobody typed `--nuioa`"),
+    ROW(FOLLOW_SHARE, follow_share, "the step has GPUs; each rank's are known; not bound"),
+    ROW(FOLLOW_ALONE, follow_alone,
+        "the step has GPUs; one rank, and other CPUs of the step are nearer"),
+    ROW(FOLLOW_COSTS, follow_costs, "the step has GPUs; with hints; J would rise"),
     ROW(PACK, pack, "`--nuioa-cores=pack`"),
     ROW(PACK_NEAREST, pack_nearest, "the same; Slurm had put the ranks there"),
     ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),

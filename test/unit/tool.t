@@ -299,7 +299,7 @@ is "plan --gpus: the GPUs of each task" \
     "$(json "[t['gpus'] for t in d['tasks']]")" "[[3], [], [1, 2]]"
 is "... their NICs" "$(json "*(t['nics'] for t in d['tasks'])")" \
     "['mlx5_3:1'] ['mlx5_0:1'] ['mlx5_1:1', 'mlx5_2:1']"
-is "... how far they are from them" "$(json "*(t['to_gpu'] for t in d['tasks'])")" "1 None 1"
+is "... how far they are from them" "$(json "*(t['to_gpu'] for t in d['tasks'])")" "0 None 1"
 is "... the first of them, and the path" "$(json "*((t['nic'], t['path']) for t in d['tasks'])")" \
     "('mlx5_3:1', 'PIX') ('mlx5_0:1', None) ('mlx5_1:1', 'PIX')"
 # srun -n4 -c1 --gpus-per-task=1 as Slurm 22.05 binds it: two ranks have a GPU of the other socket
