@@ -31,6 +31,8 @@ static const char *why_moved(const struct nuioa_plan *plan,
         return "nearer its NIC";
     if (falls(a->before.neighbours, a->after.neighbours))
         return "nearer its neighbours";
+    if (plan->why == NUIOA_REASON_FOLLOW_SHARE || plan->why == NUIOA_REASON_FOLLOW_SHARE_FAR)
+        return "its part of the shared CPUs";
     bool lighter = a->gave_way >= 0 && assignment->weight < plan->assignments[a->gave_way].weight;
     if (!farther && !lighter && plan->rail_leader_count > 1)
         return "so that the NICs share the load";

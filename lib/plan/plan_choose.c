@@ -258,7 +258,7 @@ static enum nuioa_reason why_by_gpu(const struct planner *p, int verdict, enum n
     if (verdict == NUIOA_COSTS_MORE)
         return NUIOA_REASON_FOLLOW_COSTS;
     if (verdict == NUIOA_STANDS)
-        return why;
+        return far && why == NUIOA_REASON_FOLLOW_SHARE ? NUIOA_REASON_FOLLOW_SHARE_FAR : why;
     return far ? NUIOA_REASON_FOLLOW_FAR : NUIOA_REASON_FOLLOW_NEAREST;
 }
 
@@ -270,6 +270,11 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
     int rc = nuioa_gpu_follow(&p->basis, slots, p->slot_of);
     if (rc == 0)
         rc = map_weights(p, slots, &mapping);
+    if (rc == 0 && why == NUIOA_REASON_FOLLOW_SHARE &&
+        nuioa_gpu_follow_takes(&p->basis, slots, p->slot_of)) {
+        nuioa_planner_say(p, NUIOA_REASON_FOLLOW_SHARE_TAKES);
+        return 0;
+    }
     if (rc == 0)
         rc = set_cpus(p, slots);
     if (rc == 0)

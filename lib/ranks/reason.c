@@ -130,7 +130,12 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "CPUs follow GPUs: free cores of the step are nearer some GPUs, but ranks may not use them "
         "(srun --nuioa, without --overlap, --cpu-bind and --nuioa-cores=keep)",
     [NUIOA_REASON_FOLLOW_SHARE] =
-        "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its GPUs",
+        "CPUs follow GPUs: the ranks divide the CPUs that they shared, each beside its GPUs",
+    [NUIOA_REASON_FOLLOW_SHARE_FAR] = "CPUs follow GPUs: the ranks divide the CPUs that they "
+                                      "shared, but not all are beside their GPUs",
+    [NUIOA_REASON_FOLLOW_SHARE_TAKES] =
+        "CPUs follow GPUs: ranks that share CPUs keep them all: divided, some would have none "
+        "beside their GPUs (srun --cpu-bind=cores, with -c N, binds each to its own)",
     [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",
     [NUIOA_REASON_FOLLOW_COSTS] =
         "ranks stay: nearer their GPUs they would be farther from the NIC or from neighbours, or "

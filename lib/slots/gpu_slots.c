@@ -208,6 +208,22 @@ static bool joins(const struct follow *f, const uint32_t *group, uint32_t first,
     return is_even(f, first, task, f->place[task]);
 }
 
+/* Gives lower ranks of a group the nearer and larger of its slots, if these are parts of a mask: no
+ * rank leaves a place of its own then. */
+static void order_parts(const struct follow *f)
+{
+    const struct nuioa_slots *s = f->slots;
+    for (uint32_t a = 0; a < f->n; a++)
+        for (uint32_t b = a + 1; b < f->n; b++) {
+            uint32_t slot = f->slot_of[a], other = f->slot_of[b];
+            if (s->kind[slot] != s->kind[other] || s->tie[slot] <= s->tie[other] ||
+                hwloc_bitmap_isequal(s->cpus[a], f->basis->request->tasks[a].cpus))
+                continue;
+            f->slot_of[a] = other;
+            f->slot_of[b] = slot;
+        }
+}
+
 /* Groups tasks that may exchange their slots, and prices the slots for the group that has them. */
 static int group_tasks(const struct follow *f)
 {
@@ -218,14 +234,17 @@ static int group_tasks(const struct follow *f)
         f->slots->kind[s] = f->n; /* no group: nobody gets what is left */
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t slot = f->slot_of[i], place = f->place[i], first = 0;
+        uint32_t size = (uint32_t)hwloc_bitmap_weight(f->slots->cpus[slot]);
         while (first < i && !(group[first] == first && joins(f, group, first, i)))
             first++;
         group[i] = first;
         f->slots->kind[slot] = first;
         f->slots->nic_cost[slot] = f->price[(size_t)i * f->places + place];
-        f->slots->tie[slot] += f->level[(size_t)first * f->places + place] << 16;
+        f->slots->tie[slot] = f->level[(size_t)first * f->places + place] << 24 |
+                              f->slots->tie[slot] << 14 | (size < 0x3fff ? 0x3fff - size : 0);
     }
     free(group);
+    order_parts(f);
     return 0;
 }
 
@@ -243,6 +262,20 @@ int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots,
         rc = group_tasks(&f);
     nuioa_arena_free(&f.arena);
     return rc;
+}
+
+bool nuioa_gpu_follow_takes(const struct nuioa_basis *b, const struct nuioa_slots *slots,
+                            const uint32_t *slot_of)
+{
+    const struct nuioa_node *node = b->request->node;
+    for (uint32_t i = 0; i < b->request->task_count; i++) {
+        const struct nuioa_task *task = &b->request->tasks[i];
+        hwloc_const_bitmap_t cpus = slots->cpus[slot_of[i]];
+        if (nuioa_gpu_nearest(node, task, cpus) > nuioa_gpu_nearest(node, task, task->cpus) &&
+            nuioa_gpu_level(node, task, cpus) == nuioa_gpu_level(node, task, task->cpus))
+            return true;
+    }
+    return false;
 }
 
 /* Sets `near` to those of `cpus` that are at most at this level from the GPUs of the only task. */

@@ -263,6 +263,9 @@ is "... not with cores=keep, and the report says it" \
 launch --jobid="$job" -n3 --cpu-bind=cores --gpus=4 --gpu-bind=map_gpu:2,3,3 --nuioa=report
 judge
 check "... three ranks with GPUs of one socket, too" "$apart apart, $(to_gpu)" "0 apart, 0 0 0"
+launch --jobid="$job" -n3 --gpus=4 --gpu-bind=map_gpu:2,3,3 --nuioa=report
+is "such ranks do not divide the CPUs" "$(values cpus), $(to_gpu), $(says "keep them all")" \
+    "$(repeat 3 0-7), 1 1 1, 1"
 launch --jobid="$job" -n4 --gpus-per-task=1 --nuioa
 judge
 check "such ranks divide the CPUs, and each part is near its rank's GPU" \

@@ -278,11 +278,30 @@ static void test_random(void **state)
     assert_true(moved > all / 4);
 }
 
+/* Nobody is said to be beside his GPUs who is not, and nobody is on the farthest NUMA nodes alone
+ * who had nearer ones. */
+static void check_part(const struct instance *in, unsigned task)
+{
+    const struct plan_case *s = in->s;
+    unsigned nearest = 99, farthest = 0, own_nearest = 99, level = in->level[task][task];
+    struct instance numas = *in;
+    measure(&numas, true, s->node.numa_count);
+    for (unsigned k = 0; k < s->node.numa_count; k++) {
+        unsigned here = numas.level[task][k];
+        nearest = here < nearest ? here : nearest;
+        farthest = here > farthest ? here : farthest;
+        if (hwloc_bitmap_intersects(s->masks[task], s->node.numas[k].cpus))
+            own_nearest = here < own_nearest ? here : own_nearest;
+    }
+    assert_true(own_nearest == nearest || level < farthest);
+    assert_true(level == nearest || s->plan.why != NUIOA_REASON_FOLLOW_SHARE);
+}
+
 /* Ranks that divide a mask are as near to their GPUs as any exchange of the parts allows. */
 static void test_random_shares(void **state)
 {
     (void)state;
-    unsigned shared = 0, all = (unsigned)rounds(1000);
+    unsigned shared = 0, kept = 0, all = (unsigned)rounds(1000);
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
         seed = round;
@@ -291,7 +310,9 @@ static void test_random_shares(void **state)
         for (unsigned i = 0; i < s->request.task_count; i++)
             hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
         plan_case_make(s);
-        if (s->plan.why == NUIOA_REASON_FOLLOW_SHARE) {
+        kept += s->plan.why == NUIOA_REASON_FOLLOW_SHARE_TAKES;
+        assert_true(s->plan.moved || s->plan.why != NUIOA_REASON_FOLLOW_SHARE_FAR);
+        if (s->plan.moved && s->plan.why >= NUIOA_REASON_FOLLOW_SHARE) {
             unsigned slot_of[TASKS], own[TASKS] = { 0, 1, 2, 3, 4, 5 };
             /* Compared are the parts, which may differ in size by a core. */
             for (unsigned i = 0; i < s->request.task_count; i++)
@@ -304,11 +325,13 @@ static void test_random_shares(void **state)
             assert_int_equal(got.total, best.total);
             assert_true(got.cost <= best.cost + 1e-9);
             assert_int_equal(s->plan.gpus_left, 0);
+            for (unsigned i = 0; i < s->request.task_count; i++)
+                check_part(&in, i);
             shared++;
         }
         plan_case_free(s);
     }
-    assert_true(shared > all / 2);
+    assert_true(shared > all / 4 && kept > all / 8);
 }
 
 /* --- free cores ------------------------------------------------------------------------------- */

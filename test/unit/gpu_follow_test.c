@@ -350,6 +350,67 @@ static void test_free_sockets(void **state)
     plan_case_free(s);
 }
 
+/* GPUs of all ranks on one socket: a part of the shared CPUs would be on the other. */
+static void test_wide_takes(void **state)
+{
+    (void)state;
+    struct plan_case *s = two_sockets(3);
+    for (unsigned i = 0; i < 3; i++)
+        set_mask(s, i, "0-7");
+    plan_case_gpus(s, "2;3;3");
+    check(s, "0-7 0-7 0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
+    plan_case_gpus(s, "2;3;0");
+    plan_case_make(s);
+    assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_SHARE_FAR);
+    assert_int_equal(s->plan.assignments[0].gpu_level, 0); /* the lowest rank is not last */
+    plan_case_free(s);
+}
+
+/* Two NUMA nodes of each socket, pairs of GPUs beside one of them: the lower rank of each pair is
+ * there, the other beside. Where no part is near, lower ranks have the larger. */
+static void test_wide_order(void **state)
+{
+    (void)state;
+    static const uint32_t distance[] = { 10, 12, 32, 32, 12, 10, 32, 32,
+                                         32, 32, 10, 12, 32, 32, 12, 10 };
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 4, 2, 1, 2, distance });
+    machine_nic(&s->node, "mlx5_0", 0);
+    for (unsigned g = 0; g < 4; g++)
+        machine_gpu(&s->node, g / 2 * 2 + 1);
+    plan_case_on(s, 4, 1);
+    s->options.asked = true;
+    plan_case_gpus(s, "0;1;2;3");
+    for (unsigned i = 0; i < 4; i++)
+        set_mask(s, i, "0-7");
+    check(s, "2-3 0-1 6-7 4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
+    plan_case_gpus(s, "3;1;0;2");
+    check(s, "6-7 2-3 0-1 4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
+
+    plan_case_free(s);
+
+    /* Three of four sockets, the GPUs are on the last. */
+    s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+    machine_gpu(&s->node, 3);
+    plan_case_on(s, 5, 1);
+    s->options.asked = true;
+    plan_case_gpus(s, "0;0;0;0;0");
+    hwloc_bitmap_t step = hwloc_bitmap_alloc();
+    hwloc_bitmap_set_range(step, 0, 11);
+    s->request.allowed_cpus = step;
+    for (unsigned i = 0; i < 5; i++)
+        set_mask(s, i, "0-11");
+    plan_case_make(s);
+    assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_SHARE_FAR);
+    for (unsigned i = 1; i < 5; i++)
+        assert_true(hwloc_bitmap_weight(s->plan.assignments[i - 1].cpus) >=
+                    hwloc_bitmap_weight(s->plan.assignments[i].cpus));
+    s->request.allowed_cpus = NULL;
+    hwloc_bitmap_free(step);
+    plan_case_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_costs),      cmocka_unit_test(test_own_nic),
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_free_cores),
         cmocka_unit_test(test_free_costs), cmocka_unit_test(test_free_sockets),
+        cmocka_unit_test(test_wide_takes), cmocka_unit_test(test_wide_order),
     };
     return cmocka_run_group_tests_name("gpu_follow", tests, NULL, NULL);
 }

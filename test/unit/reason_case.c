@@ -138,6 +138,24 @@ static void follow_share(struct plan_case *s)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
 }
 
+/* The step has three cores of the GPU's socket, and one of the other. */
+static void follow_share_far(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 3, 1, 1, NULL });
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 2, 2);
+    s->options.asked = true;
+    plan_case_gpus(s, "0;0");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_list_sscanf(s->masks[i], "0-3");
+}
+
+static void follow_share_takes(struct plan_case *s)
+{
+    follow_share(s);
+    plan_case_gpus(s, "1;1");
+}
+
 static void follow_alone(struct plan_case *s)
 {
     follow(s);
@@ -538,6 +556,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
         "the same; but cores are free beside GPUs: `srun --overlap`, `--nuioa-cores=keep`, "
         "`--nuioa=force` with `--cpu-bind`, or `gpus=follow` where nobody typed `--nuioa`"),
     ROW(FOLLOW_SHARE, follow_share, "the step has GPUs; each rank's are known; not bound"),
+    ROW(FOLLOW_SHARE_FAR, follow_share_far, "the same; more ranks than have room beside a GPU"),
+    ROW(FOLLOW_SHARE_TAKES, follow_share_takes, "the same; the GPUs of all are on one socket"),
     ROW(FOLLOW_ALONE, follow_alone,
         "the step has GPUs; one rank, and other CPUs of the step are nearer"),
     ROW(FOLLOW_COSTS, follow_costs, "the step has GPUs; with hints; J would rise"),
