@@ -184,8 +184,10 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
     struct nuioa_slots slots;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own,
                                    refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
-    if (rc == 0)
+    if (rc == 0) {
+        nuioa_slots_find_parts(&slots, own->count, p->basis.request->node);
         rc = map_weights(p, &slots, &mapping);
+    }
     if (rc == 0 && slots.count > own->count)
         rc = return_idle(p, &slots);
     /* Ranks with GPUs may leave each other their NICs, which the bound does not know. It is one of

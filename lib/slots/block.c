@@ -39,7 +39,7 @@ bool nuioa_block_takes(const struct nuioa_blocks *b, uint32_t i, uint32_t k)
 bool nuioa_blocks_alike(const struct nuioa_blocks *b, const struct nuioa_slots *slots, uint32_t x,
                         uint32_t y)
 {
-    if (b->size[x] != b->size[y] && !(b->shares[x] && b->shares[y]))
+    if (b->shares[x] != b->shares[y] || (!b->shares[x] && b->size[x] != b->size[y]))
         return false;
     for (uint32_t i = 0; i < slots->count; i++)
         for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)

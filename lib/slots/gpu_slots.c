@@ -29,26 +29,6 @@ struct follow {
     struct nuioa_arena arena; /* of these arrays */
 };
 
-/* Makes slots that several tasks share, as with --cpu-bind=sockets, of the kind of what each of
- * them has for itself: the parts of 3 CPUs and of 2 CPUs that two tasks share are alike. */
-static void find_shares(const struct follow *f, const struct nuioa_node *node)
-{
-    const struct nuioa_slots *s = f->slots;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint32_t sharers = 0, first = f->n;
-        for (uint32_t k = 0; k < f->n; k++)
-            if (hwloc_bitmap_isequal(s->cpus[i], s->cpus[k])) {
-                first = k < first ? k : first;
-                sharers++;
-            }
-        if (first < i)
-            s->kind[i] = s->kind[first];
-        else if (sharers > 1)
-            s->kind[i] = (uint32_t)hwloc_bitmap_weight(s->cpus[i]) / sharers << 16 |
-                         nuioa_core_count(node, s->cpus[i]) / sharers;
-    }
-}
-
 /* Numbers the places. Returns 0 or -ENOMEM. */
 static int find_places(struct follow *f, const struct nuioa_node *node)
 {
@@ -86,7 +66,7 @@ static int follow_alloc(struct follow *f)
     f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
     f->sample = nuioa_arena_take(arena, f->slots->count, sizeof(*f->sample));
     f->room = nuioa_arena_take(arena, f->slots->count, sizeof(*f->room));
-    find_shares(f, f->basis->request->node);
+    nuioa_slots_find_parts(f->slots, f->n, f->basis->request->node);
     if (arena->failed || find_places(f, f->basis->request->node) < 0)
         return -ENOMEM;
     size_t cells = (size_t)f->n * f->places;

@@ -220,6 +220,22 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis
     return request->pair_count ? price_domains(slots, request->node) : 0;
 }
 
+void nuioa_slots_find_parts(struct nuioa_slots *s, uint32_t count, const struct nuioa_node *node)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t sharers = 1, first = 0;
+        while (first < i && !hwloc_bitmap_isequal(s->cpus[i], s->cpus[first]))
+            first++;
+        for (uint32_t k = i + 1; first == i && k < count; k++)
+            sharers += hwloc_bitmap_isequal(s->cpus[i], s->cpus[k]);
+        if (first < i)
+            s->kind[i] = s->kind[first];
+        else if (sharers > 1)
+            s->kind[i] = (uint32_t)hwloc_bitmap_weight(s->cpus[i]) / sharers << 16 |
+                         nuioa_core_count(node, s->cpus[i]) / sharers;
+    }
+}
+
 static bool interchangeable(const struct nuioa_slots *s, const uint64_t *near, uint32_t a,
                             uint32_t b)
 {

@@ -32,6 +32,12 @@ int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *requ
  * with pairs, -ENOMEM, and the domains are then undefined. */
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis);
 
+/* Changes the kind of those of the first `count` slots that have the same CPUs, as with
+ * --cpu-bind=sockets, to that of what each of their tasks has for itself: the parts of 3 CPUs and
+ * of 2 CPUs that two tasks share are alike. */
+void nuioa_slots_find_parts(struct nuioa_slots *slots, uint32_t count,
+                            const struct nuioa_node *node);
+
 /* Changes slot_of[task_count], a mapping, so that no task moves without a gain: task i gets slot i,
  * its own, if the one that it has is interchangeable with it. Slots are interchangeable if their
  * prices, ties, domains and kinds are equal, and near[slot], the NICs near each
