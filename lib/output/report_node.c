@@ -186,10 +186,10 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         if (!nic->usable)
             fprintf(out, "  %s not used: %s\n", nuioa_nic_label(nic, label, sizeof(label)),
                     nic->why);
-        else if (!nic->level)
+        else if (!nic->level && !node->cut)
             fprintf(out, "  %s: nobody says which NUMA nodes are near it\n",
                     nuioa_nic_label(nic, label, sizeof(label)));
-        else if (node->numa_count > 1)
+        else if (nic->level && node->numa_count > 1)
             print_order(node, nic, out);
     }
     print_roles(node, out);

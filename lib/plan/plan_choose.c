@@ -28,6 +28,8 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
         return NUIOA_REASON_OFF;
     if (r->stay)
         return r->stay;
+    if (r->node->cut)
+        return NUIOA_REASON_NUMA_CUT;
     if (r->bound_by_user && !o->force)
         return r->bound_by_outer ? NUIOA_REASON_CPU_BIND_OUTER : NUIOA_REASON_CPU_BIND;
     if (r->memory_by_rank && !o->force)

@@ -80,7 +80,7 @@ void nuioa_plan_memory(const struct planner *p, struct nuioa_assignment *assignm
     enum nuioa_mem mem = r->options->mem;
     assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
     hwloc_bitmap_zero(assignment->memory_numas);
-    if (!wanted || !p->acts || r->memory_by_user)
+    if (!wanted || !p->acts || r->memory_by_user || r->node->cut)
         goto out;
     if (mem == NUIOA_MEM_NIC)
         nic_memory(p, assignment, wanted);

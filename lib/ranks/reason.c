@@ -29,6 +29,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_NIC_DOWN] =
         "no usable NIC is up: ranks stay where Slurm put them (nuioa topo shows the ports)",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
+    [NUIOA_REASON_NUMA_CUT] = "NUMA nodes cut through cores or packages: ranks stay (correct the "
+                              "NUMA nodes of this virtual machine)",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
     [NUIOA_REASON_NO_BETTER_NO_FREE] =
         "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "

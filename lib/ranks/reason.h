@@ -20,6 +20,7 @@ enum nuioa_reason {
     NUIOA_REASON_NO_NIC,
     NUIOA_REASON_NIC_DOWN,
     NUIOA_REASON_NO_NUMA,
+    NUIOA_REASON_NUMA_CUT,
     /* Masks that Slurm made are exchanged. */
     NUIOA_REASON_NO_BETTER,
     NUIOA_REASON_NO_BETTER_NO_FREE,

@@ -34,7 +34,8 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
     /* hwloc attaches devices of unknown locality to an object as large as the machine. If one NUMA
      * node has all CPUs, that is where they are. */
-    bool known = near && near->cpuset && near->nodeset && !hwloc_bitmap_iszero(near->nodeset) &&
+    bool known = !node->cut && near && near->cpuset && near->nodeset &&
+                 !hwloc_bitmap_iszero(near->nodeset) &&
                  (nuioa_node_numas_with_cpus(node) == 1 ||
                   !hwloc_bitmap_isequal(near->cpuset, root->cpuset));
     *numas = known ? hwloc_bitmap_dup(near->nodeset) : hwloc_bitmap_alloc();

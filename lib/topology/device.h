@@ -9,9 +9,9 @@
 
 /* Sets *numas and *cpus (OS indexes) to the NUMA nodes and CPUs that are local to a device: those
  * of the closest hwloc object above it that is not an I/O object. Returns 1; 0 if the locality is
- * unknown, because that object is the whole machine and several NUMA nodes have CPUs (both sets are
- * then empty); or -ENOMEM, and a set may then be NULL. In every case the caller frees both
- * with hwloc_bitmap_free, which takes NULL. */
+ * unknown, because NUMA nodes are cut, or that object is the whole machine and several NUMA nodes
+ * have CPUs (both sets are then empty); or -ENOMEM, and a set may then be NULL. In every case the
+ * caller frees both with hwloc_bitmap_free, which takes NULL. */
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
                           hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus);
 

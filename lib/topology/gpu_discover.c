@@ -76,7 +76,7 @@ static int locate(const struct nuioa_node *node, hwloc_topology_t topology,
         return known < 0 ? known : 0;
     nuioa_sysfs_number(sysfs->pci, &own, "%s/numa_node", gpu->pci);
     int index = own < 0 ? -1 : nuioa_node_numa(node, (unsigned)own);
-    if (index < 0)
+    if (index < 0 || node->cut)
         return 0;
     return hwloc_bitmap_only(gpu->numas, (unsigned)own) ||
                    hwloc_bitmap_copy(gpu->cpus, node->numas[index].cpus)

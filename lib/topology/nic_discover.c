@@ -380,7 +380,7 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
     }
     long own = own_numa_node(d, obj, pci, class_dir);
     int index = own < 0 ? -1 : nuioa_node_numa(d->node, (unsigned)own);
-    if (index < 0)
+    if (index < 0 || d->node->cut)
         return 0;
     if (!known) {
         nic->locality = NUIOA_LOCALITY_SYSFS;

@@ -59,6 +59,7 @@ struct nuioa_node {
     char host[64];   /* name of the machine; "" if unknown */
     char model[128]; /* processor model, "" if unknown; part of the key of a site's distance file */
     bool emulated;   /* read from a file: describes another machine, nothing may be bound */
+    bool cut; /* NUMA nodes cut through cores or packages: no description of NUMA nodes is right */
     uint32_t package_count;
     uint32_t core_count;
     uint32_t pu_count;

@@ -65,25 +65,46 @@ static bool is_memory_only(const struct nuioa_node *node, uint32_t numa)
     return false;
 }
 
-static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
+/* Leaves the NUMA node the CPUs that the kernel says are its own. hwloc says more of those that do
+ * not fit into its tree of packages, caches and cores. */
+static int keep_own_cpus(struct nuioa_node *node, struct nuioa_numa *numa, int sysfs_numa)
 {
-    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    char text[4096]; /* a page, which is the longest */
+    if (nuioa_sysfs_text(sysfs_numa, text, sizeof(text), "node%u/cpumap", numa->os_index) <= 0)
+        return 0;
+    hwloc_bitmap_t own = hwloc_bitmap_alloc();
+    int rc = own ? 0 : -ENOMEM;
+    if (own && !hwloc_bitmap_sscanf(own, text)) {
+        node->cut |= !hwloc_bitmap_iszero(own) && !hwloc_bitmap_isincluded(numa->cpus, own);
+        rc = hwloc_bitmap_and(numa->cpus, numa->cpus, own) ? -ENOMEM : 0;
+    }
+    hwloc_bitmap_free(own);
+    return rc;
+}
+
+/* `sysfs_numa` is -1 if the topology is not that of this sysfs. */
+static int load_numas(struct nuioa_node *node, hwloc_topology_t topology, int sysfs_numa)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), rc = 0;
     node->numas = calloc((size_t)(count > 0 ? count : 1), sizeof(*node->numas));
     if (!node->numas || count <= 0)
         return node->numas ? -ENODATA : -ENOMEM;
-    for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_NUMANODE, obj));) {
+    for (hwloc_obj_t obj = NULL; !rc && (obj = next_of(topology, HWLOC_OBJ_NUMANODE, obj));) {
         struct nuioa_numa *numa = &node->numas[node->numa_count++];
         numa->os_index = obj->os_index;
         numa->package = package_of(topology, obj);
         numa->memory_bytes = obj->attr->numanode.local_memory;
         numa->cpus = hwloc_bitmap_dup(obj->cpuset);
-        if (!numa->cpus)
-            return -ENOMEM;
+        rc = numa->cpus ? keep_own_cpus(node, numa, sysfs_numa) : -ENOMEM;
     }
-    for (uint32_t i = 0; i < node->numa_count; i++)
+    for (uint32_t i = 0; !rc && i < node->numa_count; i++)
         if (is_memory_only(node, i))
             hwloc_bitmap_zero(node->numas[i].cpus);
-    return 0;
+    if (node->cut)
+        nuioa_warn(&node->warnings,
+                   "NUMA nodes cut through cores or packages: no rank is moved, and the place of "
+                   "NICs is unknown (correct the NUMA nodes of this virtual machine)");
+    return rc;
 }
 
 /* Returns the local NUMA node of a PU. */
@@ -196,26 +217,27 @@ static void load_measured(struct nuioa_node *node, const char *site)
 static int fill(struct nuioa_node *node, hwloc_topology_t topology,
                 const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
 {
+    const bool native = !source->topology || directory;
     struct nuioa_sysfs sysfs;
     node->emulated = !hwloc_topology_is_thissystem(topology);
     load_names(node, topology);
-    int rc = load_numas(node, topology);
+    if (!node->emulated || directory)
+        nuioa_sysfs_open(&sysfs, directory ? directory : "");
+    else
+        nuioa_sysfs_none(&sysfs);
+    int rc = load_numas(node, topology, native ? sysfs.numa : -1);
     if (!rc)
         rc = load_pus(node, topology);
     if (!rc)
         rc = load_allowed(node, topology);
     if (rc)
-        return nuioa_fail(err, rc,
-                          rc == -ENOMEM ? "out of memory for the description of the node"
-                                        : "the topology has no processors or no memory");
-    rc = nuioa_discover_distance(node, topology, source->distances, err);
-    if (rc)
-        return rc;
-    if (!node->emulated || directory)
-        nuioa_sysfs_open(&sysfs, directory ? directory : "");
+        nuioa_fail(err, rc,
+                   rc == -ENOMEM ? "out of memory for the description of the node"
+                                 : "the topology has no processors or no memory");
     else
-        nuioa_sysfs_none(&sysfs);
-    rc = nuioa_discover_nics(node, topology, &sysfs, !source->topology || directory, err);
+        rc = nuioa_discover_distance(node, topology, source->distances, err);
+    if (!rc)
+        rc = nuioa_discover_nics(node, topology, &sysfs, native, err);
     if (!rc)
         rc = nuioa_discover_gpus(node, topology, &sysfs, err);
     nuioa_sysfs_close(&sysfs);

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 5 };
+enum { LAYOUT = 6 };
 struct header {
     char magic[8];
     char version[24];
@@ -160,7 +160,8 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
     const uint32_t counts[] = { node->emulated,   node->package_count,
                                 node->core_count, node->pu_count,
                                 node->numa_count, node->nic_count,
-                                node->gpu_count,  (uint32_t)node->distance.source };
+                                node->gpu_count,  (uint32_t)node->distance.source,
+                                node->cut };
     put(w, counts, sizeof(counts));
     /* The struct has no padding, so it can be written as bytes. */
     _Static_assert(sizeof(struct nuioa_pu) == 6 * sizeof(uint32_t), "struct nuioa_pu has changed");
@@ -433,6 +434,7 @@ static void get_node(struct reader *u, struct nuioa_node *node)
     node->nic_count = get_count(u, NICS_MAX, 13 * sizeof(uint32_t));
     node->gpu_count = get_count(u, GPUS_MAX, 4 * sizeof(uint32_t));
     node->distance.source = get_u32(u, NUIOA_DISTANCE_STRUCTURE);
+    node->cut = get_u32(u, 1);
     if (!node->pu_count || !node->numa_count)
         u->failed = true;
     get_pus(u, node);

@@ -26,16 +26,17 @@ void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root)
     sysfs->net = open_class(root, "sys/class/net");
     sysfs->pci = open_class(root, "sys/bus/pci/devices");
     sysfs->drm = open_class(root, "sys/class/drm");
+    sysfs->numa = open_class(root, "sys/devices/system/node");
 }
 
 void nuioa_sysfs_none(struct nuioa_sysfs *sysfs)
 {
-    *sysfs = (struct nuioa_sysfs){ .verbs = -1, .net = -1, .pci = -1, .drm = -1 };
+    *sysfs = (struct nuioa_sysfs){ .verbs = -1, .net = -1, .pci = -1, .drm = -1, .numa = -1 };
 }
 
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs)
 {
-    int *all[] = { &sysfs->verbs, &sysfs->net, &sysfs->pci, &sysfs->drm };
+    int *all[] = { &sysfs->verbs, &sysfs->net, &sysfs->pci, &sysfs->drm, &sysfs->numa };
     for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (*all[i] >= 0)
             close(*all[i]);

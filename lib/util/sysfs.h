@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Small files of sysfs that describe network devices and GPUs. */
+/* Small files of sysfs that describe network devices, GPUs and NUMA nodes. */
 
-/* Descriptors of the directories that list the devices. One that does not exist is -1. */
+/* Descriptors of the directories that list them. One that does not exist is -1. */
 struct nuioa_sysfs {
     int verbs; /* sys/class/infiniband */
     int net;   /* sys/class/net */
     int pci;   /* sys/bus/pci/devices */
     int drm;   /* sys/class/drm */
+    int numa;  /* sys/devices/system/node */
 };
 
 /* Opens the directories below `root`: "" for this machine, or the directory of a dump. The caller

@@ -4,6 +4,7 @@
 #   sockets dies cores threads   the processors (cores for each die, dies for each socket)
 #   numa_nodes                   in the order of the CPUs
 #   numa_cpus                    how many CPUs each NUMA node has; empty: equally many
+#   numa_lists                   or which ones
 #   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
 #   nics                         the NUMA node of each NIC, eth0 first
 #   odd_nic                      the model of one NIC more, on the root bus: its place is unknown
@@ -16,7 +17,7 @@
 
 define_machine() {
     dies=1 threads=1 memory_mb=384 numa_cpus=() odd_nic="" distance=() switches=() nodes=1
-    segments=()
+    numa_lists=() segments=()
     case $1 in
     hagrid | hagrid5)
         sockets=8 cores=2 numa_nodes=8
@@ -48,6 +49,11 @@ define_machine() {
         sockets=2 numa_nodes=4
         nics=(3)
         distance=(10 12 21 21  12 10 21 21  21 21 10 12  21 21 12 10)
+        ;;
+    cut) # each core's two hardware threads, as QEMU shows them, are on two NUMA nodes
+        sockets=2 cores=2 threads=2 numa_nodes=2 numa_lists=("0 2 4 6" "1 3 5 7")
+        nics=(1)
+        distance=(10 21  21 10)
         ;;
     twin)
         sockets=2 cores=2 numa_nodes=2

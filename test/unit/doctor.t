@@ -525,6 +525,10 @@ run doctor --root "$node"
 like "numa=off: what to do cannot be read as the opposite" "$(tr -s ' \n' ' ' <<<"$out")" \
     'Do: Disable node interleaving in the BIOS and remove numa=off from the kernel command line\.'
 fresh
+put sys/devices/system/node/node0/cpumap 5555
+put sys/devices/system/node/node1/cpumap aaaa
+finds "NUMA nodes that cut through packages" numa-cut 'NUMA nodes cut through cores or packages\.'
+fresh
 numa 4 20
 ethernet
 put sys/class/net/eno2/speed 1000

@@ -58,6 +58,7 @@ static void build(struct nuioa_node *node)
     nuioa_nic_judge(node);
     nuioa_warn(&node->warnings, "first");
     nuioa_warn(&node->warnings, "second");
+    node->cut = true;
     hwloc_bitmap_clr(node->allowed_cpus, 5);
     free(node->gpus);
     node->gpus = calloc(1, sizeof(*node->gpus));
@@ -97,6 +98,7 @@ static void test_round_trip(void **state)
     assert_int_equal(nuioa_node_deserialize(&copy, bytes, length, NULL), 0);
     assert_string_equal(copy.model, "Some CPU");
     assert_int_equal(copy.pu_count, 24);
+    assert_true(copy.cut);
     assert_memory_equal(copy.pus, node.pus, copy.pu_count * sizeof(*copy.pus));
     assert_int_equal(copy.distance.count, 4);
     assert_memory_equal(copy.distance.level, node.distance.level, 16);

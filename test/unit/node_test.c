@@ -177,6 +177,42 @@ static void test_two_memories(void **state)
     nuioa_node_free(&node);
 }
 
+/* NUMA nodes as KVM makes them of wrong lists: hwloc says that all CPUs are local to both, the
+ * kernel of which one each is. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    struct nuioa_error err = { "" };
+    struct dump dump;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", "0x020000 0x8086 0x1521");
+    dump_net(&dump, "0000:81:00.0", "eth0", "02:00:00:00:00:01", "up", "10000");
+    dump_pci(&dump, "0000:82:00.0", "0x030200 0x10de 0x2330");
+    struct nuioa_source source = { dump.path, NULL };
+    assert_int_equal(nuioa_node_load(&node, &source, &err), 0);
+    assert_false(node.cut);
+    assert_true(same_list(node.nics[0].numas, "1"));
+    nuioa_node_free(&node);
+
+    dump_file(&dump, "sys/devices/system/node/node0/cpumap", "00000005");
+    dump_file(&dump, "sys/devices/system/node/node1/cpumap", "0000000a");
+    assert_int_equal(nuioa_node_load(&node, &source, &err), 0);
+    assert_true(node.cut);
+    assert_true(same_list(node.numas[0].cpus, "0,2"));
+    assert_true(same_list(node.numas[1].cpus, "1,3"));
+    for (uint32_t i = 0; i < node.pu_count; i++)
+        assert_int_equal(node.pus[i].numa, node.pus[i].os_index % 2);
+    assert_int_equal(node.nic_count, 1);
+    assert_null(node.nics[0].level);
+    assert_int_equal(node.nics[0].locality, NUIOA_LOCALITY_UNKNOWN);
+    assert_int_equal(node.gpu_count, 1);
+    assert_true(hwloc_bitmap_iszero(node.gpus[0].numas));
+    assert_int_equal(node.warnings.count, 1);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
 static void test_gpus(void **state)
 {
     (void)state;
@@ -235,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_numas_of),
         cmocka_unit_test(test_two_memories),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_gpus),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_dump_leaves_environment),

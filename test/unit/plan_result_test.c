@@ -144,6 +144,41 @@ static void test_memory_without_cpus(void **state)
     plan_case_free(s);
 }
 
+/* Nobody moves and no policy is set where NUMA nodes cut through cores, whatever is requested. */
+static void test_cut(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option, *value;
+    } more[] = { { "cores", "auto" },
+                 { "cores", "pack" },
+                 { "mem", "local" },
+                 { "mem", "interleave" },
+                 { "mem", "nic" } };
+    static const struct nuioa_pair pairs[] = { { 0, 15, 100 }, { 1, 14, 100 } };
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+        struct plan_case *s = plan_case_new();
+        machine_hagrid(&s->node, 5);
+        plan_case_on(s, 16, 1);
+        plan_case_weigh_by(s, plan_case_equal);
+        s->tasks[0].weight = 9;
+        s->request.pairs = pairs;
+        s->request.pair_count = 2;
+        plan_case_option(s, more[i].option, more[i].value);
+        s->options.force = true;
+        plan_case_make(s);
+        assert_true(s->plan.moved || s->plan.assignments[0].memory != NUIOA_MEMORY_DEFAULT);
+        nuioa_plan_free(&s->plan);
+        s->node.cut = true;
+        plan_case_make(s);
+        assert_int_equal(s->plan.why, NUIOA_REASON_NUMA_CUT);
+        assert_false(s->plan.moved);
+        for (uint32_t k = 0; k < 16; k++)
+            assert_int_equal(s->plan.assignments[k].memory, NUIOA_MEMORY_DEFAULT);
+        plan_case_free(s);
+    }
+}
+
 static void test_latency_uses_both_directions(void **state)
 {
     (void)state;
@@ -213,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_without_cpus),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_latency_uses_both_directions),
         cmocka_unit_test(test_processor_time),
         cmocka_unit_test(test_refuses_a_rank_without_cpus),

@@ -190,6 +190,12 @@ static void no_numa(struct plan_case *s)
     hwloc_bitmap_zero(s->node.nics[0].numas);
 }
 
+static void numa_cut(struct plan_case *s)
+{
+    no_numa(s);
+    s->node.cut = true;
+}
+
 static void equal_weights(struct plan_case *s)
 {
     bound(s);
@@ -490,6 +496,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(NO_NIC, no_nic, "no NIC, or `--nuioa-nic` leaves none"),
     ROW(NIC_DOWN, nic_down, "no NIC is up, or none of those that `--nuioa-nic` names"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
+    ROW(NUMA_CUT, numa_cut, "a virtual machine whose NUMA nodes cut through cores or packages"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
     ROW(NO_BETTER_NO_FREE, better_no_free,
         "the same, one NIC; the cores of the step are all in use, and others are nearer"),

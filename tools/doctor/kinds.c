@@ -170,6 +170,10 @@ const struct doctor_kind doctor_kinds[] = {
     { "numa-hidden", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The places of memory and NICs are unknown, so nuioa places nothing.",
       "Disable node interleaving in the BIOS and remove numa=off from the kernel command line." },
+    { "numa-cut", DOCTOR_PROBLEM, DOCTOR_NODE,
+      "The kernel's NUMA nodes contradict its cores and packages, so nuioa places nothing.",
+      "In the hypervisor, give each NUMA node whole sockets. \"nuioa topo\" lists the CPUs of "
+      "each." },
     { "slit-flat", DOCTOR_ADVICE, DOCTOR_NODE,
       "NUMA distances beyond local and remote are unknown. Ranks with no free core beside the "
       "NIC are placed without them.",

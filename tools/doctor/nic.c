@@ -55,7 +55,7 @@ const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size
 
 void doctor_check_locality(struct doctor *d)
 {
-    for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1; i++) {
+    for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1 && !d->node.cut; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
         char name[48], numas[128];
         long own = -1;

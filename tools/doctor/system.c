@@ -31,6 +31,8 @@ static bool has_word(const char *text, const char *word)
 void doctor_check_firmware(struct doctor *d)
 {
     unsigned packages = d->node.package_count;
+    if (d->node.cut)
+        doctor_report(d, "numa-cut", "", "NUMA nodes cut through cores or packages.");
     if (packages < 2 || nuioa_node_numas_with_cpus(&d->node) != 1)
         return;
     char *command_line = doctor_load(d->top, "proc/cmdline");
