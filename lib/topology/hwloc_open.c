@@ -2,12 +2,15 @@
 #include "topology/hwloc_open.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/sysfs.h"
 
 /* Environment variables are the only way to name the directory of a dump to hwloc, and to let it
  * leave the words about a wrong file to us: hwloc 2.15 says them on stderr, too. */
@@ -62,6 +65,24 @@ static int configure(hwloc_topology_t topology, bool drawing)
            hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 }
 
+/* Fails because hwloc has refused the file. It does so if a later hwloc wrote it; of what else is
+ * wrong hwloc speaks on stderr only. */
+static int refuse(const char *file, const char *fault, struct nuioa_error *err)
+{
+    const unsigned reads = hwloc_get_api_version() >> 16;
+    char text[4096];
+    unsigned major, minor;
+    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s", file);
+    const char *root = strstr(text, "<topology ");
+    if (root && sscanf(root, "<topology version=\"%3u.%3u\"", &major, &minor) == 2 && major > reads)
+        return nuioa_fail(err, -EINVAL,
+                          "%s: version %u.%u of hwloc's XML, and this hwloc reads up to %u: export "
+                          "it again with lstopo --export-xml-flags v%u",
+                          file, major, minor, reads, reads);
+    return nuioa_fail(err, -EINVAL, "%s: %s (HWLOC_XML_VERBOSE=1 prints hwloc's own words)", file,
+                      fault);
+}
+
 static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
                          bool drawing, struct nuioa_error *err)
 {
@@ -74,13 +95,11 @@ static int open_topology(hwloc_topology_t *topology, const char *file, const cha
         return nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
     }
     if (file && hwloc_topology_set_xml(*topology, file))
-        rc = nuioa_fail(err, -EINVAL, "%s: not a topology that hwloc reads", file);
+        rc = refuse(file, "not a topology that hwloc reads", err);
     else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
-        rc = nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
-                        file        ? file
-                        : directory ? directory
-                                    : "this machine",
-                        file || directory ? "that" : "its");
+        rc = file ? refuse(file, "hwloc cannot load that topology", err)
+                  : nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
+                               directory ? directory : "this machine", directory ? "that" : "its");
     leave(&env, values);
     if (rc)
         hwloc_topology_destroy(*topology);
