@@ -60,21 +60,34 @@ static const char *board_of(hwloc_topology_t topology, hwloc_obj_t pci)
 {
     const char *guid = NULL;
     unsigned count = 0;
-    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(topology, obj));) {
+    if (!pci || pci->attr->pcidev.vendor_id != VENDOR_MELLANOX)
+        return NULL;
+    for (hwloc_obj_t obj = NULL; count < 2 && (obj = hwloc_get_next_osdev(topology, obj));) {
         if (obj->attr->osdev.type != HWLOC_OBJ_OSDEV_OPENFABRICS ||
             obj->parent->type != HWLOC_OBJ_PCI_DEVICE || !same_device(obj->parent, pci))
             continue;
         guid = hwloc_obj_get_info_by_name(obj, "SysImageGUID");
         count++;
     }
-    bool known = count == 1 && guid && strspn(guid, "0:") < strlen(guid);
-    return known && pci->attr->pcidev.vendor_id == VENDOR_MELLANOX ? guid : NULL;
+    return count == 1 && guid && strspn(guid, "0:") < strlen(guid) ? guid : NULL;
 }
 
-bool nuioa_device_same_card(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b)
+uint32_t nuioa_device_card(const struct nuioa_node *node, hwloc_topology_t topology,
+                           hwloc_obj_t pci, uint32_t index)
 {
-    if (same_device(a, b))
-        return true;
-    const char *one = board_of(topology, a), *other = one ? board_of(topology, b) : NULL;
-    return other && !strcmp(one, other);
+    const char *board = board_of(topology, pci), *other = NULL;
+    char name[24];
+    if (!pci)
+        return index;
+    nuioa_device_pci_name(pci, name, sizeof(name));
+    for (uint32_t i = 0; i < index; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        if (!strncmp(nic->pci, name, strlen(name) - 2))
+            return nic->card;
+        if (board)
+            other = board_of(topology, hwloc_get_pcidev_by_busidstring(topology, nic->pci));
+        if (other && !strcmp(other, board))
+            return nic->card;
+    }
+    return index;
 }

@@ -3,7 +3,6 @@
 #define NUIOA_TOPOLOGY_DEVICE_H
 
 #include <hwloc.h>
-#include <stdbool.h>
 
 #include "topology/node.h"
 
@@ -19,9 +18,11 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
  * (24 are enough; a longer text is cut). */
 void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size);
 
-/* Returns true if two PCI functions are of one card: of one PCI device, which shares a bus; or the
- * halves of a Socket Direct card, a PCI device on each socket, which share a port. If its devices
- * have two ports, each can carry one, and they count as two cards. */
-bool nuioa_device_same_card(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b);
+/* Returns the card of the NIC node->nics[index], whose PCI function is `pci` (NULL: none): that
+ * of an earlier NIC if they share a PCI device, and so a bus, or are the halves of a Socket
+ * Direct card, a PCI device on each socket, and so share a port; else `index`. If each half has
+ * two ports, each can carry one, and they are two cards. */
+uint32_t nuioa_device_card(const struct nuioa_node *node, hwloc_topology_t topology,
+                           hwloc_obj_t pci, uint32_t index);
 
 #endif

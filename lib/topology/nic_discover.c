@@ -298,18 +298,6 @@ static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t p
     return pci ? is_virtual_function(d, pci) : name_is_virtual(obj->name);
 }
 
-/* Returns the number of the card (nuioa_device_same_card) of the NIC with this index. */
-static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned index)
-{
-    for (unsigned i = 0; pci && i < index; i++) {
-        const struct nuioa_nic *nic = &d->node->nics[i];
-        hwloc_obj_t other = hwloc_get_pcidev_by_busidstring(d->topology, nic->pci);
-        if (other && nuioa_device_same_card(d->topology, pci, other))
-            return nic->card;
-    }
-    return index;
-}
-
 /* --- locality --------------------------------------------------------------------------------- */
 
 /* Returns true if the value of HWLOC_PCI_LOCALITY names a bus: entries
@@ -431,7 +419,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
         read_subnet(d, port, nic);
     if (!nuioa_nic_read_port(d->sysfs, nic) && state)
         nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
-    nic->card = card_of(d, port->pci, d->node->nic_count - 1);
+    nic->card = nuioa_device_card(d->node, d->topology, port->pci, d->node->nic_count - 1);
     nic->is_virtual = is_virtual(d, port->obj, port->pci, d->sysfs->verbs);
     return locate(d, nic, port->obj, port->pci, d->sysfs->verbs);
 }
@@ -448,7 +436,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     if (netdev->pci)
         nuioa_device_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
     nuioa_nic_read_port(d->sysfs, nic);
-    nic->card = card_of(d, netdev->pci, d->node->nic_count - 1);
+    nic->card = nuioa_device_card(d->node, d->topology, netdev->pci, d->node->nic_count - 1);
     nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||
                       nuioa_sysfs_exists(d->sysfs->net, "%s/bonding_slave", name);
     return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
