@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "topology/nic_guess.h"
+#include "topology/nic_port.h"
 #include "topology/nic_subnet.h"
 
 /* Removes from `taken` the NICs that are not on the best fabric. `before` has as much room. */
@@ -112,23 +113,6 @@ static int index_cpus(struct nuioa_rails *rails, const struct nuioa_node *node)
     return 0;
 }
 
-/* Returns true if the options would select a NIC of the node if all ports were up. */
-static bool any_down(const struct nuioa_node *node, const struct nuioa_options *options)
-{
-    struct nuioa_node up = *node;
-    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
-    up.nics = calloc(node->nic_count + 1, sizeof(*up.nics));
-    for (unsigned i = 0; up.nics && i < node->nic_count; i++) {
-        up.nics[i] = node->nics[i];
-        up.nics[i].state = NUIOA_NIC_UNKNOWN;
-    }
-    bool any = taken && up.nics &&
-               nuioa_nic_select(&up, options->nic, options->policy, taken, NULL, NULL) > 0;
-    free(up.nics);
-    free(taken);
-    return any;
-}
-
 int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err)
@@ -157,7 +141,7 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
     for (unsigned r = 1; r < rails->count; r++)
         rails->unlike |= !nuioa_nic_same_rate(node->nics[rails->nic[0]].rate_mbps,
                                               node->nics[rails->nic[r]].rate_mbps);
-    rails->down = !rails->count && any_down(node, options);
+    rails->down = !rails->count && nuioa_nic_is_down(node, options->nic, options->policy);
     rails->located = rails->count && node->nics[rails->nic[0]].level;
     rc = 0;
     if (rails->located && (fill_levels(rails, node, options->policy) < 0 ||

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/node.h"
+
 /* Reads a rate such as "56 Gb/sec (4X FDR)" or "2.5 Gb/sec (1X SDR)", in any locale. Returns 0 if
  * it has another form. */
 static uint32_t verbs_rate_mbps(const char *text)
@@ -59,4 +61,19 @@ bool nuioa_nic_read_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic)
     nic->state = NUIOA_NIC_UNKNOWN;
     nic->rate_mbps = 0;
     return nic->port ? read_verbs(sysfs->verbs, nic) : read_netdev(sysfs->net, nic);
+}
+
+bool nuioa_nic_is_down(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy)
+{
+    struct nuioa_node up = *node;
+    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
+    up.nics = calloc(node->nic_count + 1, sizeof(*up.nics));
+    for (uint32_t i = 0; up.nics && i < node->nic_count; i++) {
+        up.nics[i] = node->nics[i];
+        up.nics[i].state = NUIOA_NIC_UNKNOWN;
+    }
+    bool any = taken && up.nics && nuioa_nic_select(&up, pattern, policy, taken, NULL, NULL) > 0;
+    free(up.nics);
+    free(taken);
+    return any;
 }
