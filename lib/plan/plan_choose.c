@@ -387,7 +387,7 @@ static int place_shared(struct planner *p)
     else if (rc == 0 && !are_large_enough(r, &slots))
         nuioa_planner_say(p, NUIOA_REASON_SHARE_TYPED);
     else if (stay != NUIOA_REASON_NONE)
-        nuioa_planner_say(p, stay);
+        nuioa_planner_say(p, p->basis.follows ? why_by_gpu(p, NUIOA_NOBODY_MOVES, stay) : stay);
     else if (rc == 0)
         rc = p->basis.follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
                               : map_shared(p, &slots);

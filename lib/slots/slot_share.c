@@ -92,16 +92,16 @@ static bool evens_out(const struct division *d, uint32_t size)
 
 /* Gives the first slot the cores of the first larger one that is as near, if there is one. */
 static void enlarge_first(const struct division *d, uint32_t count, const uint32_t *slot_of,
-                          hwloc_bitmap_t *cpus)
+                          hwloc_bitmap_t *cpus, const uint32_t *level)
 {
+    const struct nuioa_rails *rails = d->cores.rails;
     hwloc_bitmap_t first = cpus[slot_of[0]];
     for (uint32_t k = 1; k < count; k++) {
         hwloc_bitmap_t other = cpus[slot_of[k]];
-        if (nuioa_core_count(d->cores.rails->node, other) <=
-                nuioa_core_count(d->cores.rails->node, first) ||
-            nuioa_rails_nearest(d->cores.rails, other) !=
-                nuioa_rails_nearest(d->cores.rails, first) ||
-            nuioa_rails_tie(d->cores.rails, other) > nuioa_rails_tie(d->cores.rails, first))
+        if (nuioa_core_count(rails->node, other) <= nuioa_core_count(rails->node, first) ||
+            level[slot_of[k]] != level[slot_of[0]] ||
+            nuioa_rails_nearest(rails, other) != nuioa_rails_nearest(rails, first) ||
+            nuioa_rails_tie(rails, other) > nuioa_rails_tie(rails, first))
             continue;
         cpus[slot_of[0]] = other;
         cpus[slot_of[k]] = first;
@@ -128,7 +128,7 @@ static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
             extra--;
         }
     }
-    enlarge_first(d, count, slot_of, cpus);
+    enlarge_first(d, count, slot_of, cpus, level);
 }
 
 /* The slots of all tasks while masks are divided. */

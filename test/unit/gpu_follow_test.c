@@ -402,6 +402,10 @@ static void test_wide_order(void **state)
     for (unsigned i = 0; i < 5; i++)
         set_mask(s, i, "0-11");
     plan_case_make(s);
+    assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_FAR); /* nobody would be nearer */
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "cores", "share");
+    plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_SHARE_FAR);
     for (unsigned i = 1; i < 5; i++)
         assert_true(hwloc_bitmap_weight(s->plan.assignments[i - 1].cpus) >=

@@ -216,6 +216,7 @@ static void test_random(void **state)
         hwloc_bitmap_t mask = hwloc_bitmap_dup(s->node.allowed_cpus);
         if (most > 1) {
             unbound(s, 2 + below(most - 1));
+            plan_case_option(s, "cores", "share"); /* also where nobody gets nearer */
             bool fits = below(2) ? thin_out(s, mask) : true;
             s->request.hinted = below(2);
             for (unsigned i = 0; s->request.hinted && i < s->request.task_count; i++)
