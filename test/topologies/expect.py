@@ -29,11 +29,11 @@ CPUs of a NUMA node. Those that the kernel says are its own; hwloc also gives CP
 Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its
   node set that have some of these CPUs (memory-only NUMA nodes that are local to them included,
   those that hang off the machine not). The whole machine, if several NUMA nodes have CPUs, is
-  "unknown"; if one has, local to all of them. A sysfs dump: the CPUs of the first device on the NIC's root bus, as
-  hwloc asks for the host bridge. Unknown so far, but the device's own numa_node names a NUMA node:
-  "sysfs". Both known and different: the former wins, with a warning that names the NIC. Nothing
-  known: numa [], cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes that
-  have CPUs, or else from all of them, to entry k; 0 to its own.
+  "unknown"; if one has, local to all of them. A sysfs dump: the CPUs of the first device on the
+  NIC's root bus, as hwloc asks for the host bridge. Unknown so far, but the device's own numa_node
+  names a NUMA node: "sysfs". Both known and different: the former wins, with a warning that names
+  the NIC. Nothing known: numa [], cpus null, level []. A NIC's level[k] is the least level from its
+  NUMA nodes that have CPUs, or else from all of them, to entry k; 0 to its own.
 Entries. One for each port of a verbs device, with the netdev of that port; then the netdevs of PCI
   functions that are left over, named by the netdev, port null. Without a hardware address cxiN
   beside a netdev is no entry: it is the same card of Slingshot. Netdevs find their port by its
