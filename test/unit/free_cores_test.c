@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Free cores of the step as places for ranks: each condition by itself, and random machines whose
- * plans are judged by what must hold for every one, without the planner's code. */
+/* Free cores of the step as places for ranks: each condition by itself. test/topologies/drawn.t
+ * judges the plans of random machines. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,6 @@
 
 #include "machine.h"
 #include "plan_case.h"
-#include "rounds.h"
-#include "free_oracle.h"
 
 /* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
 static void bind_to(struct plan_case *s, const char *masks)
@@ -376,18 +374,6 @@ static void test_advice(void **state)
     allow(NULL, NULL);
 }
 
-/* --- random machines -------------------------------------------------------------------------- */
-
-static void test_random(void **state)
-{
-    (void)state;
-    uint64_t used = 0, wanted = rounds(6000);
-    for (uint32_t seed = 1; seed <= wanted; seed++)
-        used += free_oracle_round(seed);
-    /* Otherwise it shows nothing. */
-    assert_true(used > wanted / 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,7 +382,7 @@ int main(void)
         cmocka_unit_test(test_unlike_blocks), cmocka_unit_test(test_wide_blocks),
         cmocka_unit_test(test_no_loss),       cmocka_unit_test(test_whole_cores),
         cmocka_unit_test(test_heavy),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_advice),        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_advice),
     };
     return cmocka_run_group_tests_name("free_cores", tests, NULL, NULL);
 }
