@@ -73,8 +73,25 @@ def most_ranks(machine, launch):
 
 
 def not_more_on_a_node(machine, before, after):
+    if machine.gpus:  # ranks go to theirs
+        return ""
     old, new = most_ranks(machine, before), most_ranks(machine, after)
     return f"{new} ranks are on one NUMA node, without nuioa {old}" if new > old else ""
+
+
+def divided_well(row, machine, before, after):
+    """Where ranks that had the same CPUs divide them, somebody gains, and the lowest not least."""
+    for step, (masks, _) in before.steps().items():
+        parts = after.steps()[step][0]
+        if len(masks) < 2 or any(cpus != masks[0] for cpus in masks) or parts == masks:
+            continue
+        beside = masks[0] & set().union(*map(machine.of_numa, machine.numas(parts[0])))
+        if not row["hinted"] and len(parts[0]) < max(map(len, parts)) <= len(beside):
+            return "the lowest rank has the smallest part"
+        if "cores=share" not in row["line"] and "--gpus" not in row["line"] and not any(
+                machine.distance(part) < machine.distance(masks[0]) for part in parts):
+            return "CPUs are divided, and nobody is nearer"
+    return ""
 
 
 def inside_step(_, before, after):
@@ -128,8 +145,9 @@ def memory_at(machine, said, thread):
 
 def memory_as_said(machine, launch):
     reports = launch.reports()
-    if len(reports) != len(launch.steps()):
-        return f"{len(reports)} reports came of {len(launch.steps())} steps"
+    steps = {step.partition(".")[0] for step in launch.steps()}
+    if len(reports) != len(steps):
+        return f"{len(reports)} reports came of {len(steps)} steps"
     for t in launch.threads:  # of several reports nothing says which is whose
         said = [report.memory[t["rank"]] for report in reports if t["rank"] in report.memory]
         found = [memory_at(machine, text, t) for text in said]
@@ -196,7 +214,14 @@ def free_place(machine, masks, allowed, moving, here):
     return ""
 
 
-def other_place(machine, masks, moving, here):
+def has_room(machine, allowed, masks, numa, moving):
+    """Whether a NUMA node has cores for these masks, without ranks or with its own ones gone."""
+    used = set().union(*masks) - machine.of_numa(numa)
+    return len(machine.cores(machine.of_numa(numa) & allowed - used)) >= len(
+        machine.cores(set().union(*moving)))
+
+
+def other_place(machine, masks, allowed, moving, here):
     """A NUMA node nearer to a NIC with ranks that could change places with these."""
     for numa, there in blocks(machine, masks).items():
         if machine.is_nearer(numa, here) and (
@@ -204,6 +229,10 @@ def other_place(machine, masks, moving, here):
                 len(moving) == 1 and any(shape(machine, [cpus]) == shape(machine, moving)
                                          for cpus in there)):
             return f"ranks of NUMA node {numa}, which is nearer, have equal masks"
+        if (machine.is_nearer(numa, here) and len(there) <= len(moving)
+                and len({len(cpus) for cpus in masks}) == 1
+                and has_room(machine, allowed, masks, numa, moving)):
+            return f"ranks of NUMA node {numa}, which is nearer, are fewer, and it has free cores"
     return ""
 
 
@@ -215,10 +244,17 @@ def could_have(machine, row, masks, allowed, key):
     if is_bound(machine, masks):
         here = min(machine.numas(masks[key]))
         moving = [masks[key]] if row["hinted"] else blocks(machine, masks)[here]
-        text = other_place(machine, masks, moving, here)
+        text = other_place(machine, masks, allowed if not row["site"] else set().union(*masks),
+                           moving, here)
         if not text and not row["site"]:
             text = free_place(machine, masks, allowed, moving, here)
         return text
+    apart = sum(len(cpus) for cpus in masks) == len(set().union(*masks))
+    for rank, cpus in enumerate(masks):
+        if (apart and shape(machine, [cpus]) == shape(machine, [masks[key]])
+                and len(machine.numas(cpus)) == len(machine.numas(masks[key]))
+                and machine.distance(cpus) < machine.distance(masks[key])):
+            return f"the mask of rank {rank} is equal, and nearer"
     alike = all(cpus == masks[0] for cpus in masks)
     cores = machine.cores(masks[0])
     if (len(masks) > 1 and alike and len(cores) >= len(masks) * row["cpus_per_task"]
@@ -241,12 +277,27 @@ def is_memory_beside(machine, step, rank, before, after):
                and all(machine.from_nic(numa) == LOCAL for numa in t["pages"]) for t in mine[1])
 
 
+def judge_gpus(machine, before, after, allowed):
+    """(verdict, fault) of ranks that have GPUs; all GPUs are on one NUMA node."""
+    numa = min(machine.gpus)
+    old, new = ([max(machine.slit[own][numa] for own in machine.numas(cpus)) for cpus in masks]
+                for masks in (before, after))
+    if any(a > b for a, b in zip(new, old)):
+        return "farther", "a rank is farther from its GPU than without nuioa"
+    free = machine.cores(machine.of_numa(numa) & allowed) - machine.cores(set().union(*after))
+    far = max(new) > LOCAL
+    verdict = "nearer" if sum(new) < sum(old) else "could not" if far else "as near as can be"
+    return verdict, "a rank is far from its GPU, beside free cores" if far and free else ""
+
+
 def judge_step(machine, row, step, before, after, sentence):
     """(verdict, fault) of one step, by its rank that counts: the heaviest, or else the lowest."""
     masks, allowed = before.steps()[step]
     if binds_itself(row):
         return "binds itself", ""
-    key = len(masks) - 1 if row["hinted"] else 0
+    if "--gpus" in row["line"]:
+        return judge_gpus(machine, masks, after.steps()[step][0], allowed)
+    key = row["key"]
     old, new = machine.distance(masks[key]), machine.distance(after.steps()[step][0][key])
     if new < old:
         return "nearer", ""
@@ -295,9 +346,8 @@ def describe(machine, launch):
         return "-"
     steps = []
     for step, (masks, _) in launch.steps().items():
-        least = [min((len(t["cpus"]) for t in launch.threads
-                      if (t["step"], t["rank"]) == (step, rank)), default=0)
-                 for rank in range(len(masks))]
+        least = [min(len(t["cpus"]) for t in launch.threads if (t["step"], t["rank"]) == key)
+                 for key in launch.ranks() if key[0] == step]
         sizes = [str(len(cpus)) if few == len(cpus) else f"{len(cpus)} (a thread or child {few})"
                  for cpus, few in zip(masks, least)]
         sizes = sizes[0] if len(set(sizes)) == 1 else repeat(sizes)
@@ -322,7 +372,8 @@ def judge(machine, row, before, after, report):
     out["verdict"] = min((verdict for verdict, _ in verdicts), key=order.index)
     faults = [rule(machine, before, after) for rule in (
         never_fewer, no_core_twice, not_more_on_a_node, inside_step)]
-    faults += [first_touch_stays(row, before, after), not_less_local(row, before, after, report),
-               memory_as_said(machine, report), report_is_so(row, before, after, report)]
+    faults += [divided_well(row, machine, before, after), first_touch_stays(row, before, after),
+               not_less_local(row, before, after, report), memory_as_said(machine, report),
+               report_is_so(row, before, after, report)]
     faults += [fault for _, fault in verdicts]
     return dict(out, fault="; ".join(filter(None, faults)))

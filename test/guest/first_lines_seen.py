@@ -25,6 +25,7 @@ class Machine:
         self.numa_of = {}
         self.core_of = {}
         self.nics = []
+        self.gpus = set()
         self.slit = {}
 
     def add(self, kind, words):
@@ -34,6 +35,8 @@ class Machine:
             self.numa_of.update(dict.fromkeys(numbers(words[1].strip("-")), node))
         elif kind == "@core":
             self.core_of[int(words[0])] = min(numbers(words[1]))
+        elif kind == "@gpu":
+            self.gpus.add(int(words[0]))
         elif kind == "@nic" and int(words[1]) >= 0 and words[2] in ("up", "unknown"):
             self.nics.append(int(words[1]))
 
@@ -157,7 +160,7 @@ def read(lines):
     machine, launches, launch = Machine(), {}, Launch()
     for line in lines:
         kind, *words = line.split() or [""]
-        if kind in ("@node", "@core", "@nic"):
+        if kind in ("@node", "@core", "@nic", "@gpu"):
             machine.add(kind, words)
         elif kind == "@launch":
             launch = launches[words[0].partition("-")[2]] = Launch()

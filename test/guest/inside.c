@@ -5,9 +5,9 @@
 //
 //   step=0 rank=1 who=main cpus=4-5 policy=default pages=2:16 ran=2 step_cpus=0-15
 //
-// pages: on which NUMA nodes those lie that it touched; ran: the NUMA node of the CPU on which it
-// touched them; step_cpus: the CPUs of the step's cgroup, of which root may give it any. It links
-// libgomp as many programs do that have no use for it.
+// step: "0.1" on the second of several nodes; pages: on which NUMA nodes those lie that it touched;
+// ran: the NUMA node of the CPU on which it touched them; step_cpus: the CPUs of the step's cgroup,
+// of which root may give it any. It links libgomp as many programs do that have no use for it.
 //
 //   inside               needs gcc -fopenmp
 //
@@ -21,6 +21,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +137,9 @@ static void say(const char *who)
 
     if (!out)
         exit(1);
-    fprintf(out, "step=%s rank=%s who=%s", variable("SLURM_STEP_ID"), variable("SLURM_PROCID"),
-            who);
+    bool other = strtol(variable("SLURM_NODEID"), NULL, 10) > 0;
+    fprintf(out, "step=%s%s%s rank=%s who=%s", variable("SLURM_STEP_ID"), other ? "." : "",
+            other ? variable("SLURM_NODEID") : "", variable("SLURM_PROCID"), who);
     add_cpus(out);
     add_policy(out);
     add_pages(out);

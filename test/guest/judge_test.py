@@ -60,7 +60,8 @@ def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus
              *launch("1", after, step_cpus, more, status, **put), *late,
              *launch("2", reported or after, step_cpus, [*more, *said], **put)]
     machine, launches = seen.read(lines)
-    row = dict(line=line, hinted=hinted, site=site, cpus_per_task=cpus_per_task,
+    row = dict(line=line, hinted=hinted, key=len(before) - 1 if hinted else 0, site=site,
+               cpus_per_task=cpus_per_task,
                ranks=len(before) + bool(beside))
     return judge.judge(machine, row, *(launches.get(name) for name in "012"))
 
@@ -117,6 +118,10 @@ CASES = [
      (["4-5", "6-7", "0-1"], ["4-5", "6-7", "0-1"]), dict(step_cpus="0-1,4-7", hinted=True)),
     ("no block is equal", "could not", "", (["0-1", "2-3", "4-5"], ["0-1", "2-3", "4-5"]),
      dict(step_cpus="0-5")),
+    ("fewer ranks are nearer, beside free cores", "could not", "are fewer",
+     (["0-1", "2-3", "4-5"], ["0-1", "2-3", "4-5"]), dict(step_cpus="0-7")),
+    ("ranks span NUMA nodes, and one is nearer", "could not", "is equal, and nearer",
+     (["0-3,12-15", "4-11"], ["0-3,12-15", "4-11"]), {}),
     ("nothing was divided", "could not", "do not divide them", (["0-15"] * 2, ["0-15"] * 2), {}),
     ("... but -c is too much", "could not", "", (["0-15"] * 2, ["0-15"] * 2),
      dict(cpus_per_task=9)),
@@ -153,6 +158,10 @@ CASES = [
     ("divided", "nearer", "", (["0-15"] * 2, ["0-7", "8-15"]), dict(sentence=DIVIDED)),
     ("not fairly divided", "nearer", "should have 8 (cores: 4)",
      (["0-15"] * 2, ["0-5", "6-15"]), {}),
+    ("the lowest rank has least", "nearer", "the smallest part",
+     (["0-15"] * 5, ["4-5", "6-7", "0-3", "8-11", "12-15"]), {}),
+    ("divided in vain", "could not", "nobody is nearer", (["0-3"] * 2, ["0-1", "2-3"]),
+     dict(step_cpus="0-3")),
     ("CPUs are left idle", "nearer", "left idle", (["0-15"] * 3, ["4-7", "0-3", "8-11"]), {}),
     ("the launch was lost", "broken", "status 1", (["0"], ["4"]), dict(status=1)),
     ("the guest was late", "broken", "did not", (["0"], ["4"]), dict(late=["@late"])),

@@ -21,6 +21,7 @@ tell_machine() {
     for nic in /sys/class/net/eth*; do
         echo "@nic ${nic##*/} $(cat "$nic"/device/../numa_node) $(cat "$nic/operstate")"
     done
+    sed 's/^/@gpu /' /sys/class/drm/renderD*/device/numa_node 2>/dev/null
 }
 
 # wait_for_jobs COUNT: until no more than that many are left, at most a minute.

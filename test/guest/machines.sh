@@ -55,6 +55,26 @@ define_machine() {
         nics=(1)
         distance=(10 21  21 10)
         ;;
+    smt) # hardware threads; the NIC is on the second socket
+        sockets=2 cores=4 threads=2 numa_nodes=2
+        nics=(1)
+        distance=(10 21  21 10)
+        ;;
+    flat) # one NUMA node
+        sockets=1 cores=8 numa_nodes=1 memory_mb=1024
+        nics=(0)
+        distance=(10)
+        ;;
+    pair) # two nodes, each with its NIC on the second socket
+        sockets=2 cores=4 numa_nodes=2
+        nics=(1) nodes=2 segments=(1)
+        distance=(10 21  21 10)
+        ;;
+    gpus3) # all GPUs on the second socket
+        sockets=2 cores=4 numa_nodes=2
+        nics=(1) switches=(1:3:0)
+        distance=(10 21  21 10)
+        ;;
     twin)
         sockets=2 cores=2 numa_nodes=2
         nics=(1 0) odd_nic=e1000e
