@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/plan_memory.h"
+#include "slots/core.h"
 
 /* Sets `out` to the NUMA nodes among `numas` that have CPUs, and memory which the step may use. If
  * there is none, it is one that has such memory: one of `numas` without CPUs (HBM, CXL, memory of
@@ -58,8 +59,9 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
 }
 
 /* Each thread of a rank with several NUMA nodes finds its memory where it first touches it. For
- * users who asked for placement: notes what to type if there is one thread, or with mem=local, if
- * the user said that there is, leaves the memory that is nearest to the NIC. */
+ * users who asked for placement: notes what to type if there is one thread, and a core for each
+ * rank, or with mem=local, if the user said that there is, leaves the memory that is nearest to the
+ * NIC. */
 static void settle_wide(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->basis.request;
@@ -69,7 +71,8 @@ static void settle_wide(const struct planner *p, struct nuioa_assignment *assign
         return;
     if (r->options->mem == NUIOA_MEM_LOCAL && r->threads == 1)
         keep_nearest(p, assignment);
-    else if (r->threads <= 1 && r->cpus_typed <= 1)
+    else if (r->threads <= 1 && r->cpus_typed <= 1 &&
+             r->task_count <= nuioa_core_count(r->node, p->basis.allowed_cpus))
         p->plan->advice |= 1u << NUIOA_ADVICE_MEMORY;
 }
 

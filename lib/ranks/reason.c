@@ -81,13 +81,13 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
     [NUIOA_REASON_ALONE_NO_FREE] =
         "the only rank stays: the step has no free cores nearer the NIC (a job of whole nodes has: "
-        "salloc --exclusive, with -c typed there and not for srun)",
+        "salloc --exclusive, with -c typed there, then srun --cpu-bind=cores)",
     [NUIOA_REASON_ALONE_COSTS] =
         "the only rank stays: nearer a NIC it would use fewer NICs, or slower ones "
         "(without hints, it moves)",
     [NUIOA_REASON_ALONE_ALL] =
         "the only rank stays: it has all CPUs of the step (a job of whole nodes has others: salloc "
-        "--exclusive, with -c typed there and not for srun)",
+        "--exclusive, with -c typed there, then srun --cpu-bind=cores)",
     [NUIOA_REASON_ALONE_NOT_ASKED] = "the only rank has all CPUs of the step, and keeps them",
     [NUIOA_REASON_ALONE_WIDE] = "the only rank keeps all CPUs of the step; to bind it beside the "
                                 "NIC: srun --cpu-bind=cores, or sbatch -c N",

@@ -81,7 +81,7 @@ for flags in "-n1 -c4" "-n1 -c4 --exact"; do
     # shellcheck disable=SC2086 # flags
     launch --jobid="$job" $flags --nuioa=report
     is "$flags: Slurm chose 4 CPUs, which stay; the report says what to type" \
-        "$(values cpus); $(says "with -c typed there and not for srun")" "0-3; 1"
+        "$(values cpus); $(says "with -c typed there, then srun")" "0-3; 1"
 done
 launch --jobid="$job" -n2 --exclusive --nuioa=report
 is "-n2 --exclusive: two CPUs, one each" "$(division); $(nics)" \
