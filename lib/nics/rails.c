@@ -324,7 +324,7 @@ bool nuioa_rails_spanned(const struct nuioa_rails *rails, hwloc_const_bitmap_t c
     const struct nuioa_nic *nics = rails->node->nics;
     bool apart = false;
     for (unsigned r = 0; r < rails->count; r++) {
-        if (nuioa_rail_level(rails, r, cpus) == 0 ||
+        if (rails->unlike || nuioa_rail_level(rails, r, cpus) == 0 ||
             !hwloc_bitmap_intersects(cpus, nics[rails->nic[r]].cpus))
             return false;
         apart |= !hwloc_bitmap_isequal(nics[rails->nic[r]].numas, nics[rails->nic[0]].numas);

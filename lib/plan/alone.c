@@ -86,10 +86,13 @@ int nuioa_alone_unbound(struct planner *p)
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
         rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
     else
-        nuioa_planner_say(p, nuioa_alone_is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE
-                             : nuioa_is_nearest(&p->basis, assignment->cpus)
-                                 ? NUIOA_REASON_ALONE_NEAREST
-                                 : NUIOA_REASON_ALONE_ALL);
+        nuioa_planner_say(
+            p, nuioa_alone_is_wide(p) && !r->cpus_typed
+                   ? p->basis.follows ? NUIOA_REASON_ALONE_NOT_ASKED : NUIOA_REASON_ALONE_WIDE
+               : nuioa_is_nearest(&p->basis, assignment->cpus) ||
+                       hwloc_bitmap_isincluded(r->node->allowed_cpus, assignment->cpus)
+                   ? NUIOA_REASON_ALONE_NEAREST
+                   : NUIOA_REASON_ALONE_ALL);
     nuioa_slots_free(&slot);
     return rc == -ENOSPC ? 0 : rc;
 }

@@ -47,6 +47,7 @@ static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *
     bool helps = false;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own,
                                    refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    nuioa_slots_find_parts(&slots, rc == 0 ? own->count : 0, p->basis.request->node);
     for (uint32_t s = 1; rc == 0 && s < slots.count; s++)
         helps |= slots.kind[s] == slots.kind[0] && slots.nic_cost[s] < slots.nic_cost[0];
     nuioa_slots_free(&slots);
@@ -77,9 +78,9 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
                                                     : NUIOA_REASON_BLOCK_HINT;
     if (helps(p, slots, NUIOA_REASON_NONE))
         return NUIOA_REASON_BLOCK_NO_FREE;
-    return nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide
-               ? NUIOA_REASON_BLOCK_SPREAD_EQUAL
-               : NUIOA_REASON_BLOCK_NO_ROOM;
+    if (!nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide)
+        return NUIOA_REASON_BLOCK_NO_ROOM;
+    return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
 }
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)

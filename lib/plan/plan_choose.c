@@ -136,9 +136,8 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     nuioa_slots_free(&all);
     if (!helps)
-        return !r->pair_count && p->basis.rails.count == 1 && nuioa_nothing_nearer(&p->basis)
-                   ? NUIOA_REASON_EVEN
-                   : NUIOA_REASON_NO_BETTER;
+        return !r->pair_count && nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN
+                                                                 : NUIOA_REASON_NO_BETTER;
     return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_FREE : refused;
 }
 
@@ -362,11 +361,12 @@ static enum nuioa_reason why_not_divide(const struct nuioa_basis *b,
         r->pair_count)
         return NUIOA_REASON_NONE;
     for (uint32_t i = 0; i < r->task_count; i++) {
-        if (!nuioa_all_as_far(b, r->tasks[i].cpus))
+        bool new = !i || !hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[i - 1].cpus);
+        if (new && !nuioa_all_as_far(b, r->tasks[i].cpus))
             return NUIOA_REASON_NONE;
-        for (uint32_t s = 0; b->follows && s < slots->count; s++)
-            if (nuioa_gpu_level(r->node, &r->tasks[i], slots->cpus[s]) <
-                nuioa_gpu_level(r->node, &r->tasks[i], r->tasks[i].cpus))
+        uint32_t now = b->follows ? nuioa_gpu_level(r->node, &r->tasks[i], r->tasks[i].cpus) : 0;
+        for (uint32_t s = 0; now && s < slots->count; s++)
+            if (nuioa_gpu_level(r->node, &r->tasks[i], slots->cpus[s]) < now)
                 return NUIOA_REASON_NONE;
     }
     return nuioa_nothing_nearer(b)                 ? NUIOA_REASON_EVEN

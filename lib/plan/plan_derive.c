@@ -66,8 +66,7 @@ static void disown_nics(const struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
     struct nuioa_assignment *only = &plan->assignments[0];
-    if (plan->task_count > 1 || p->basis.request->options->rails ||
-        only->nic_count < p->basis.rails.count || only->gpu_count ||
+    if (plan->task_count > 1 || p->basis.request->options->rails || only->gpu_count ||
         !nuioa_rails_spanned(&p->basis.rails, only->cpus))
         return;
     only->nic = -1;

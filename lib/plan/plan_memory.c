@@ -71,7 +71,7 @@ static void settle_wide(const struct planner *p, struct nuioa_assignment *assign
         return;
     if (r->options->mem == NUIOA_MEM_LOCAL && r->threads == 1)
         keep_nearest(p, assignment);
-    else if (r->threads <= 1 && r->cpus_typed <= 1 &&
+    else if (!p->basis.follows && r->threads <= 1 && r->cpus_typed <= 1 &&
              r->task_count <= nuioa_core_count(r->node, p->basis.allowed_cpus))
         p->plan->advice |= 1u << NUIOA_ADVICE_MEMORY;
 }

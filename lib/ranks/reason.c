@@ -27,10 +27,11 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_NO_NIC] =
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NIC_DOWN] =
-        "no usable NIC is up: ranks stay where Slurm put them (nuioa topo shows the ports)",
+        "no usable NIC is up: ranks stay where Slurm put them (nuioa topo says why, "
+        "--nuioa-nic=NAME takes another)",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NUMA_CUT] = "NUMA nodes cut through cores or packages: ranks stay (correct the "
-                              "NUMA nodes of this virtual machine)",
+                              "NUMA nodes in the hypervisor, or in the BIOS)",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
     [NUIOA_REASON_NO_BETTER_NO_FREE] =
         "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
@@ -51,7 +52,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_BLOCK_NO_ROOM] =
         "no hints, and nothing nearer the NIC has room for the ranks on the lowest rank's NUMA "
         "node",
-    [NUIOA_REASON_EVEN] = "all CPUs of this node are equally near a NIC: no move helps",
+    [NUIOA_REASON_EVEN] = "all CPUs of this node are equally near the NIC: no move helps",
     [NUIOA_REASON_BLOCK_NO_FREE] =
         "no hints, and the step has no free cores nearer the NIC for the lowest rank's block (a "
         "job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
@@ -108,8 +109,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_SHARE_COSTS] = "ranks that share CPUs keep them all: dividing them would take "
                                  "neighbours apart or load NICs unevenly (--nuioa-hints=none "
                                  "divides them)",
-    [NUIOA_REASON_SHARE_CROWDED] = "ranks that share CPUs keep them all: they are more than the "
-                                   "cores of the step (fewer tasks, or a step with more: srun "
+    [NUIOA_REASON_SHARE_CROWDED] = "ranks that share CPUs keep them all: they are more than "
+                                   "their cores (fewer tasks, or a step with more: srun "
                                    "without --exact, or a larger job)",
     [NUIOA_REASON_SHARE_TYPED] = "ranks that share CPUs keep them all: their parts would be below "
                                  "--cpus-per-task (a smaller -c, or fewer tasks)",
@@ -137,7 +138,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                       "shared, but not all are beside their GPUs",
     [NUIOA_REASON_FOLLOW_SHARE_TAKES] =
         "CPUs follow GPUs: ranks that share CPUs keep them all: divided, some would have none "
-        "beside their GPUs (srun --cpu-bind=cores, with -c N, binds each to its own)",
+        "beside their GPUs (srun --cpu-bind=cores with a small -c N binds each to its own)",
     [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",
     [NUIOA_REASON_FOLLOW_COSTS] =
         "ranks stay: nearer their GPUs they would be farther from the NIC or from neighbours, or "

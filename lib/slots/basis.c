@@ -55,7 +55,8 @@ static uint32_t level_among(const struct nuioa_basis *b, hwloc_const_bitmap_t cp
 
 bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
 {
-    return level_among(b, cpus, false) == level_among(b, b->request->node->allowed_cpus, false);
+    return nuioa_rails_nearest(&b->rails, cpus) ==
+           level_among(b, b->request->node->allowed_cpus, false);
 }
 
 bool nuioa_all_as_far(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
@@ -73,7 +74,7 @@ bool nuioa_all_as_far(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
 bool nuioa_nothing_nearer(const struct nuioa_basis *b)
 {
     hwloc_const_bitmap_t all = b->request->node->allowed_cpus;
-    return level_among(b, all, true) == level_among(b, all, false);
+    return b->rails.count == 1 && level_among(b, all, true) == level_among(b, all, false);
 }
 
 bool nuioa_unbound(const struct nuioa_basis *b)

@@ -31,14 +31,13 @@ uint32_t nuioa_nic_level(const struct nuioa_basis *basis, uint32_t local,
 /* Returns that price: the cost of one unit of the task's traffic, as nuioa_rail_price says. */
 double nuioa_nic_price(const struct nuioa_basis *basis, uint32_t local, hwloc_const_bitmap_t cpus);
 
-/* Returns true if no NUMA node of this machine is nearer a NIC than the nearest one of `cpus` (OS
- * indexes). */
+/* Returns true if no NUMA node of this machine is nearer a NIC than all of `cpus` (OS indexes). */
 bool nuioa_is_nearest(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
 
 /* Returns true if all NUMA nodes of `cpus` (OS indexes) are equally far from each NIC. */
 bool nuioa_all_as_far(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
 
-/* Returns true if all CPUs of the node that jobs may use are equally near a NIC. */
+/* Returns true if all CPUs of the node that jobs may use are equally near the only NIC. */
 bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
 
 /* Returns true if Slurm bound no rank: if several ranks all have the same CPUs, or if a single rank

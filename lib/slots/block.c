@@ -49,11 +49,17 @@ bool nuioa_blocks_alike(const struct nuioa_blocks *b, const struct nuioa_slots *
 }
 
 /* Of so many ranks each may be a block by itself; it keeps the time of a launch. */
-#define ALONE_MAX 16
+#define ALONE_MAX 8
 
-/* Makes each rank a block. Returns false if they are too many. */
-static bool split_blocks(struct nuioa_blocks *b, uint32_t tasks)
+/* Makes each rank a block. Returns false if they are too many, or if masks overlap. */
+static bool split_blocks(struct nuioa_blocks *b, const struct nuioa_slots *slots)
 {
+    const uint32_t tasks = slots->count;
+    for (uint32_t i = 0; tasks <= ALONE_MAX && i < tasks; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (hwloc_bitmap_intersects(slots->cpus[i], slots->cpus[k]))
+                return false;
+    b->split = true;
     for (b->count = 0; b->count < tasks; b->count++) {
         b->of[b->count] = b->first[b->count] = b->count;
         b->position[b->count] = 0;
@@ -91,7 +97,7 @@ int nuioa_blocks_find(struct nuioa_blocks *b, const struct nuioa_node *node,
 {
     if (blocks_alloc(b, slots->count, arena) < 0)
         return -ENOMEM;
-    if (!join_blocks(node, slots, b) && !split_blocks(b, slots->count))
+    if (!join_blocks(node, slots, b) && !split_blocks(b, slots))
         return -ENOTSUP;
     for (uint32_t x = 0; x < b->count; x++) {
         uint32_t like = 0;

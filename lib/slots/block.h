@@ -6,8 +6,8 @@
 #include "util/arena.h"
 
 /* A block is the set of ranks that have the same NUMA nodes. Where ranks have only some NUMA nodes
- * in common, each rank is a block. Blocks are indexes, in the order of their lowest ranks. Private
- * to the library. */
+ * in common, each rank is a block if they are few and no masks overlap. Blocks are indexes, in the
+ * order of their lowest ranks. Private to the library. */
 
 struct nuioa_blocks {
     uint32_t count;
@@ -17,11 +17,12 @@ struct nuioa_blocks {
     uint32_t *first;    /* [count]: its lowest local rank */
     uint32_t *kind;     /* [count]: equal for blocks that can change places */
     bool *shares;       /* [count]: all of its ranks have one mask */
+    bool split;         /* each rank is a block */
 };
 
 /* Finds the blocks of Slurm's masks, `slots`, and their kinds. The arrays belong to `arena`.
- * Returns 0; -ENOTSUP if ranks have only some NUMA nodes in common and are too many for a block
- * each; or -ENOMEM. */
+ * Returns 0; -ENOTSUP if ranks have only some NUMA nodes in common and cannot be a block each; or
+ * -ENOMEM. */
 int nuioa_blocks_find(struct nuioa_blocks *blocks, const struct nuioa_node *node,
                       const struct nuioa_slots *slots, struct nuioa_arena *arena);
 

@@ -40,21 +40,32 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
     return count;
 }
 
+/* Returns the level from the NIC of the farthest of these slots. */
+static uint32_t farthest(const struct nuioa_basis *b, const struct nuioa_slots *own)
+{
+    uint32_t far = 0;
+    for (uint32_t i = 0; i < own->count; i++) {
+        uint32_t level = nuioa_rails_nearest(&b->rails, own->cpus[i]);
+        far = level > far ? level : far;
+    }
+    return far;
+}
+
 /* Returns true if slots on a NUMA node may help some task: they are nearer its GPUs if CPUs follow
- * these, else nearer the NIC than its mask, or with several NICs as near. */
-static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t numa)
+ * these, else nearer the NIC than the farthest mask, of level `far`, or with several NICs as near.
+ */
+static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t far,
+                     uint32_t numa)
 {
     const struct nuioa_request *r = b->request;
     hwloc_const_bitmap_t there = r->node->numas[numa].cpus;
-    for (uint32_t i = 0; i < own->count; i++) {
-        const struct nuioa_task *task = &r->tasks[i];
-        uint32_t now = b->follows ? nuioa_gpu_level(r->node, task, own->cpus[i])
-                                  : nuioa_rails_nearest(&b->rails, own->cpus[i]);
-        uint32_t then = b->follows ? nuioa_gpu_level(r->node, task, there)
-                                   : nuioa_rails_nearest(&b->rails, there);
-        if (then < now || (then == now && !b->follows && b->rails.count > 1))
+    uint32_t level = nuioa_rails_nearest(&b->rails, there);
+    if (!b->follows)
+        return level < far || (level == far && b->rails.located && b->rails.count > 1);
+    for (uint32_t i = 0; i < own->count; i++)
+        if (nuioa_gpu_level(r->node, &r->tasks[i], there) <
+            nuioa_gpu_level(r->node, &r->tasks[i], own->cpus[i]))
             return true;
-    }
     return false;
 }
 
@@ -63,10 +74,11 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
                     const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
 {
     const struct nuioa_node *node = b->request->node;
+    const uint32_t far = b->follows ? 0 : farthest(b, own);
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
     int rc = used ? 0 : -ENOMEM;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        bool near = may_help(b, own, numa);
+        bool near = may_help(b, own, far, numa);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             hwloc_bitmap_t *out = &slots->cpus[slots->count];
             struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };

@@ -36,8 +36,10 @@ static uint32_t chain_pairs(const struct nuioa_blocks *b, uint32_t tasks, struct
     return merged;
 }
 
-/* The most evaluations of one mapping. It keeps a launch without hints below a millisecond. */
+/* The most evaluations of one mapping, and of all. They keep a launch without hints at about a
+ * millisecond. */
 #define EFFORT 20000
+#define EFFORT_ALL 60000
 
 /* Where blocks can be: place x is that of block x, and behind those are NUMA nodes without ranks in
  * which every block of block 0's kind has room. */
@@ -49,7 +51,8 @@ struct places {
     hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_arena *arena; /* of all arrays */
     uint32_t count;
-    uint32_t *numa;            /* [count]: the first NUMA node, an index into node->numas */
+    uint32_t *numa;            /* [count]: the first NUMA node, an index into node->numas, or
+                                  numa_count if it is unknown */
     hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there; it owns them */
     uint32_t *level;           /* [count]: of these CPUs */
     struct nuioa_shape *masks; /* [task_count]: for copy_block */
@@ -64,8 +67,9 @@ static void places_free(struct places *p)
 
 static int add_place(struct places *p, hwloc_const_bitmap_t cpus)
 {
-    const struct nuioa_pu *pu = nuioa_first_pu(p->basis->request->node, cpus);
-    p->numa[p->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : 0;
+    const struct nuioa_node *node = p->basis->request->node;
+    const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
+    p->numa[p->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : node->numa_count;
     p->level[p->count] = nuioa_rails_nearest(&p->basis->rails, cpus);
     p->cpus[p->count] = hwloc_bitmap_dup(cpus);
     return p->cpus[p->count++] ? 0 : -ENOMEM;
@@ -160,6 +164,8 @@ struct block_problem {
     uint32_t *tie, *domain, *kind, *start, *best, *kept, *try;
     bool *pinned;
     struct nuioa_pair *pairs;
+    struct nuioa_location *at; /* [places] */
+    uint64_t left;             /* evaluations that mappings may still use */
 };
 
 static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_t places,
@@ -178,6 +184,7 @@ static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_
     a->try = nuioa_arena_take(arena, blocks, sizeof(*a->try));
     a->pinned = nuioa_arena_take(arena, blocks, sizeof(*a->pinned));
     a->pairs = nuioa_arena_take(arena, tasks, sizeof(*a->pairs));
+    a->at = nuioa_arena_take(arena, places, sizeof(*a->at));
     return arena->failed ? -ENOMEM : 0;
 }
 
@@ -198,9 +205,10 @@ static int block_problem_fill(struct block_problem *a, const struct places *p)
         a->nic_cost[x] = nuioa_rails_price(&p->basis->rails, p->cpus[x]);
         a->domain[x] = x;
         a->kind[x] = b->kind[x < blocks ? x : 0];
-        for (uint32_t y = 0; y < places; y++)
-            a->domain_cost[(size_t)x * places + y] =
-                nuioa_neighbour_cost(p->basis->request->node, p->cpus[x], p->cpus[y]);
+        a->at[x] = nuioa_location_of(p->basis->request->node, p->cpus[x]);
+        for (uint32_t y = 0; y <= x; y++)
+            a->domain_cost[(size_t)x * places + y] = a->domain_cost[(size_t)y * places + x] =
+                nuioa_location_cost(p->basis->request->node, &a->at[x], &a->at[y]);
     }
     for (uint32_t x = 0; x < blocks; x++) {
         /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
@@ -221,8 +229,8 @@ static int block_problem_fill(struct block_problem *a, const struct places *p)
         .start = a->start,
         .pair_count = chain_pairs(b, p->slots->count, a->pairs),
         .pairs = a->pairs,
-        .effort = EFFORT,
     };
+    a->left = EFFORT_ALL;
     return 0;
 }
 
@@ -289,11 +297,13 @@ static void consider_orders(struct block_problem *a, const struct places *p, uin
     if (target < blocks)
         a->start[target] = 0;
     pin(a, p->blocks);
-    for (bool again = true; again;) {
+    for (bool again = true; again && a->left;) {
         again = false;
         a->problem.weight = a->little;
+        a->problem.effort = a->left < EFFORT ? a->left : EFFORT;
         if (nuioa_map(&a->problem, a->try, &mapping) < 0)
             break;
+        a->left -= mapping.evaluations < a->left ? mapping.evaluations : a->left;
         consider(a, p, o);
         for (uint32_t x = 1; x < blocks; x++)
             if (x != target && !a->pinned[x] && is_farther(a, p, x))
@@ -329,9 +339,9 @@ static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap
         bool free = y >= b->count, equal = !free && nuioa_blocks_alike(b, p->slots, x, y);
         if (!equal)
             rc = copy_block(p, x, p->numa[y], free ? UINT32_MAX : y, cpus);
-        for (uint32_t i = 0; i < p->slots->count; i++)
-            for (uint32_t k = 0; rc == 0 && equal && k < p->slots->count; k++)
-                if (b->of[i] == x && b->of[k] == y && nuioa_block_takes(b, i, k) &&
+        for (uint32_t i = 0; equal && i < p->slots->count; i++)
+            for (uint32_t k = 0; rc == 0 && b->of[i] == x && k < p->slots->count; k++)
+                if (b->of[k] == y && nuioa_block_takes(b, i, k) &&
                     hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
                     rc = -ENOMEM;
     }
@@ -374,7 +384,7 @@ static int move_first_block(struct places *p, struct nuioa_blocks *b, hwloc_bitm
 {
     struct block_problem a;
     int result = places_begin(p);
-    if (result == 0 && p->free_cpus)
+    if (result == 0 && p->free_cpus && !b->split)
         result = find_kind(p, b, cpus);
     if (result == 0 && p->free_cpus)
         result = find_free_places(p, cpus);

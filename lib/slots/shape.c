@@ -187,13 +187,16 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
-    if (pu && nuioa_in_one_numa(node, pu, used)) {
+    if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);
         m.to_count = list_places(node, free_cpus, (int32_t)numa, m.to);
     }
     struct range from = { 0, m.from_count }, to = { 0, m.to_count };
-    if (rc == 0 &&
-        (!m.from_count || m.from_count > m.to_count || !match_units(&m, SOCKET, from, to)))
+    uint32_t pus = 0; /* fewer than used ones, if these are not all on that NUMA node */
+    for (uint32_t i = 0; i < m.from_count; i++)
+        pus += m.from[i].pus;
+    if (rc == 0 && (!m.from_count || (int)pus != hwloc_bitmap_weight(used) ||
+                    m.from_count > m.to_count || !match_units(&m, SOCKET, from, to)))
         rc = -ENOSPC;
     if (rc == 0) {
         take_cores(&m, SOCKET, from, to);

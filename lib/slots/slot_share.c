@@ -192,7 +192,7 @@ static int share_all(const struct sharing *s)
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
         if (s->mask_of[i] != UINT32_MAX) {
             s->slots->kind[i] = DIVIDED | s->mask_of[i];
-            s->slots->tie[i] += 2 * s->level[i];
+            s->slots->tie[i] += s->basis->rails.located ? 2 * s->level[i] : 0;
         }
     return rc;
 }

@@ -48,34 +48,73 @@ static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
 }
 
 /* Returns true if this NUMA node is memory without CPUs. hwloc gives such memory the CPUs that it
- * is local to, which other NUMA nodes have. Of several with the same CPUs one has them: the first
- * one that has memory, which is the ordinary kind in hwloc. */
+ * is local to, all of which other NUMA nodes have. Of several with the same CPUs one has them: the
+ * first one that has memory, which is the ordinary kind in hwloc. */
 static bool is_memory_only(const struct nuioa_node *node, uint32_t numa)
 {
     const struct nuioa_numa *own = &node->numas[numa];
-    for (uint32_t i = 0; i < node->numa_count; i++) {
+    hwloc_bitmap_t rest = hwloc_bitmap_dup(own->cpus);
+    bool only = false;
+    for (uint32_t i = 0; rest && i < node->numa_count; i++) {
         const struct nuioa_numa *other = &node->numas[i];
         if (i == numa || hwloc_bitmap_iszero(other->cpus) ||
             !hwloc_bitmap_isincluded(other->cpus, own->cpus))
             continue;
-        if (!hwloc_bitmap_isequal(other->cpus, own->cpus) ||
-            (!own->memory_bytes == !other->memory_bytes ? i < numa : !own->memory_bytes))
-            return true;
+        if (!hwloc_bitmap_isequal(other->cpus, own->cpus))
+            hwloc_bitmap_andnot(rest, rest, other->cpus);
+        else if (!own->memory_bytes == !other->memory_bytes ? i < numa : !own->memory_bytes)
+            only = true;
     }
+    only |= rest && !hwloc_bitmap_iszero(own->cpus) && hwloc_bitmap_iszero(rest);
+    hwloc_bitmap_free(rest);
+    return only;
+}
+
+/* Reads the CPUs of a NUMA node as the kernel says them, into `cpus`. Returns false if it does not
+ * know this NUMA node. */
+static bool read_cpus(int sysfs_numa, unsigned os_index, hwloc_bitmap_t cpus)
+{
+    char text[4096]; /* a page, which is the longest */
+    return nuioa_sysfs_text(sysfs_numa, text, sizeof(text), "node%u/cpumap", os_index) > 0 &&
+           !hwloc_bitmap_sscanf(cpus, text);
+}
+
+/* Returns true if the kernel has all NUMA nodes and CPUs of the topology, which may come from a
+ * file. */
+static bool is_of(hwloc_topology_t topology, int sysfs_numa)
+{
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc(), all = hwloc_bitmap_alloc();
+    bool same = cpus && all;
+    for (hwloc_obj_t obj = NULL; same && (obj = next_of(topology, HWLOC_OBJ_NUMANODE, obj));)
+        same = read_cpus(sysfs_numa, obj->os_index, cpus) && !hwloc_bitmap_or(all, all, cpus);
+    same = same && hwloc_bitmap_isincluded(hwloc_topology_get_topology_cpuset(topology), all);
+    hwloc_bitmap_free(cpus);
+    hwloc_bitmap_free(all);
+    return same;
+}
+
+/* Returns true if some package or core is in part in `cpus`, which is not a part of it. */
+static bool cuts(hwloc_topology_t topology, hwloc_const_bitmap_t cpus)
+{
+    static const hwloc_obj_type_t types[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE };
+    for (unsigned t = 0; t < 2; t++)
+        for (hwloc_obj_t obj = NULL; (obj = next_of(topology, types[t], obj));)
+            if (hwloc_bitmap_intersects(obj->cpuset, cpus) &&
+                !hwloc_bitmap_isincluded(obj->cpuset, cpus) &&
+                !hwloc_bitmap_isincluded(cpus, obj->cpuset))
+                return true;
     return false;
 }
 
 /* Leaves the NUMA node the CPUs that the kernel says are its own. hwloc says more of those that do
  * not fit into its tree of packages, caches and cores. */
-static int keep_own_cpus(struct nuioa_node *node, struct nuioa_numa *numa, int sysfs_numa)
+static int keep_own_cpus(struct nuioa_node *node, struct nuioa_numa *numa,
+                         hwloc_topology_t topology, int sysfs_numa)
 {
-    char text[4096]; /* a page, which is the longest */
-    if (nuioa_sysfs_text(sysfs_numa, text, sizeof(text), "node%u/cpumap", numa->os_index) <= 0)
-        return 0;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     int rc = own ? 0 : -ENOMEM;
-    if (own && !hwloc_bitmap_sscanf(own, text)) {
-        node->cut |= !hwloc_bitmap_iszero(own) && !hwloc_bitmap_isincluded(numa->cpus, own);
+    if (own && read_cpus(sysfs_numa, numa->os_index, own)) {
+        node->cut |= !hwloc_bitmap_isincluded(numa->cpus, own) && cuts(topology, own);
         rc = hwloc_bitmap_and(numa->cpus, numa->cpus, own) ? -ENOMEM : 0;
     }
     hwloc_bitmap_free(own);
@@ -86,6 +125,7 @@ static int keep_own_cpus(struct nuioa_node *node, struct nuioa_numa *numa, int s
 static int load_numas(struct nuioa_node *node, hwloc_topology_t topology, int sysfs_numa)
 {
     int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), rc = 0;
+    const bool known = is_of(topology, sysfs_numa);
     node->numas = calloc((size_t)(count > 0 ? count : 1), sizeof(*node->numas));
     if (!node->numas || count <= 0)
         return node->numas ? -ENODATA : -ENOMEM;
@@ -95,7 +135,9 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology, int sy
         numa->package = package_of(topology, obj);
         numa->memory_bytes = obj->attr->numanode.local_memory;
         numa->cpus = hwloc_bitmap_dup(obj->cpuset);
-        rc = numa->cpus ? keep_own_cpus(node, numa, sysfs_numa) : -ENOMEM;
+        rc = numa->cpus ? 0 : -ENOMEM;
+        if (!rc && known)
+            rc = keep_own_cpus(node, numa, topology, sysfs_numa);
     }
     for (uint32_t i = 0; !rc && i < node->numa_count; i++)
         if (is_memory_only(node, i))
@@ -103,7 +145,7 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology, int sy
     if (node->cut)
         nuioa_warn(&node->warnings,
                    "NUMA nodes cut through cores or packages: no rank is moved, and the place of "
-                   "NICs is unknown (correct the NUMA nodes of this virtual machine)");
+                   "NICs is unknown (correct the NUMA nodes in the hypervisor, or in the BIOS)");
     return rc;
 }
 

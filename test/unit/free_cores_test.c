@@ -199,7 +199,7 @@ static void test_wide_blocks(void **state)
         machine_nic(&s->node, "mlx5_0", nic);
         bind_to(s, "0-3;4-7");
         if (nic < 2)
-            expect(s, "0-3;4-7", NUIOA_REASON_BLOCK_NEAREST);
+            expect(s, "0-3;4-7", NUIOA_REASON_BLOCK_SPREAD);
         else
             expect(s, "4-7;0-3", NUIOA_REASON_BLOCK_MOVED);
     }
@@ -212,6 +212,58 @@ static void test_wide_blocks(void **state)
     machine_nic(&s->node, "mlx5_0", 3);
     bind_to(s, "0-3;4-7;0-3");
     expect(s, "4-7;0-3;4-7", NUIOA_REASON_BLOCK_MOVED);
+}
+
+/* Where each rank is a block they take no core of each other, and none that another one keeps. */
+static void test_split_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned numas, cores;
+        const char *masks;
+    } cases[] = {
+        { 3, 8, "0,1;2,3;7,8,9,10;11;12" }, /* two and four cores, and three with one */
+        { 2, 8, "0,1;2,3;8;9;4,12" },
+        { 2, 3, "2,3;2,3;4,5" }, /* two share a mask on both NUMA nodes */
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ cases[k].numas, cases[k].cores, 1, 1, NULL });
+        machine_nic(&s->node, "mlx5_0", 1);
+        bind_to(s, cases[k].masks);
+        plan_case_make(s);
+        for (unsigned i = 0; i < s->plan.task_count; i++)
+            for (unsigned j = 0; j < i; j++)
+                if (!hwloc_bitmap_isequal(s->masks[i], s->masks[j]))
+                    assert_false(hwloc_bitmap_intersects(s->plan.assignments[i].cpus,
+                                                         s->plan.assignments[j].cpus));
+        plan_case_free(s);
+    }
+}
+
+/* PUs without a NUMA node have no shape that another NUMA node could have. */
+static void test_unknown_numa(void **state)
+{
+    (void)state;
+    static const char *const masks[] = { "3-5", "3,4;12", "3,4;8", "3;4;5" };
+    for (size_t k = 0; k < sizeof(masks) / sizeof(*masks); k++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+        machine_nic(&s->node, "mlx5_0", 3);
+        for (unsigned i = 0; i < 4; i++)
+            s->node.pus[i].numa = -1;
+        hwloc_bitmap_zero(s->node.numas[0].cpus);
+        bind_to(s, masks[k]);
+        allow(s, "3-5,8-15");
+        plan_case_make(s);
+        for (unsigned i = 0; i < s->plan.task_count; i++) {
+            hwloc_const_bitmap_t cpus = s->plan.assignments[i].cpus;
+            assert_true(hwloc_bitmap_isincluded(cpus, s->request.allowed_cpus));
+            assert_int_equal(hwloc_bitmap_weight(cpus), hwloc_bitmap_weight(s->masks[i]));
+        }
+        plan_case_free(s);
+    }
+    allow(NULL, NULL);
 }
 
 /* Two NICs, and rank 1 is beside one: rank 0 goes to the other one, and rank 1 stays. */
@@ -380,7 +432,8 @@ int main(void)
         cmocka_unit_test(test_block),         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_caches),        cmocka_unit_test(test_room),
         cmocka_unit_test(test_unlike_blocks), cmocka_unit_test(test_wide_blocks),
-        cmocka_unit_test(test_no_loss),       cmocka_unit_test(test_whole_cores),
+        cmocka_unit_test(test_no_loss),       cmocka_unit_test(test_split_blocks),
+        cmocka_unit_test(test_unknown_numa),  cmocka_unit_test(test_whole_cores),
         cmocka_unit_test(test_heavy),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_advice),
     };

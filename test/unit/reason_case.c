@@ -510,7 +510,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
     ROW(BLOCK_NEAREST, block_nearest, "no hints; the lowest rank is beside the NIC already"),
     ROW(BLOCK_SPREAD, block_spread,
-        "no hints; more than 16 ranks, which have some NUMA nodes in common and others not"),
+        "no hints; more than 8 ranks, or masks that overlap; ranks have only some NUMA nodes in "
+        "common"),
     ROW(BLOCK_SPREAD_EQUAL, block_spread_equal, "the same; the masks are equally near the NIC"),
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
     ROW(BLOCK_HINT, block_hint,

@@ -172,8 +172,8 @@ const struct doctor_kind doctor_kinds[] = {
       "Disable node interleaving in the BIOS and remove numa=off from the kernel command line." },
     { "numa-cut", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The kernel's NUMA nodes contradict its cores and packages, so nuioa places nothing.",
-      "In the hypervisor, give each NUMA node whole sockets. \"nuioa topo\" lists the CPUs of "
-      "each." },
+      "In the hypervisor, give each NUMA node whole sockets, or whole cores of one; on other "
+      "machines see the BIOS. \"nuioa topo\" lists the CPUs of each." },
     { "slit-flat", DOCTOR_ADVICE, DOCTOR_NODE,
       "NUMA distances beyond local and remote are unknown. Ranks with no free core beside the "
       "NIC are placed without them.",

@@ -188,7 +188,10 @@ static void print_own(const struct exec_plan *e, FILE *out)
         fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));
     if (own->level != NUIOA_NO_LEVEL)
         fprintf(out, ", level %u", own->level);
-    fprintf(out, ": %s\n", e->plan.reason);
+    fprintf(out, ": %s", e->plan.reason);
+    if (e->plan.advice & 1u << NUIOA_ADVICE_NO_OWN_NIC)
+        fprintf(out, "; %s", nuioa_advice_text(NUIOA_ADVICE_NO_OWN_NIC));
+    fputc('\n', out);
 }
 
 static void print_warnings(const struct nuioa_warnings *warnings)

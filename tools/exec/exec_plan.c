@@ -171,13 +171,18 @@ static int check_nics(struct exec_plan *e)
         return tool_fail("out of memory");
     for (uint32_t i = 0; i < e->input->place.count; i++)
         usable = usable && are_up(&e->plan.assignments[i], &rails);
-    if (!usable)
+    if (rails.count < e->plan.usable.count && e->plan.advice & 1u << NUIOA_ADVICE_NO_OWN_NIC)
+        usable = false; /* it may be beside each NIC that is up */
+    if (!usable) {
+        e->plan.advice &= ~(1u << NUIOA_ADVICE_NO_OWN_NIC);
         rc = choose_nics(e, &rails);
+    }
     if (!usable && !rails.count && !e->stays) {
         e->plan.rail_leader_count = 0;
-        nuioa_copy(
-            e->plan.reason, sizeof(e->plan.reason),
-            nuioa_reason_text(e->plan.moved ? NUIOA_REASON_EXEC_NIC_DOWN : NUIOA_REASON_NIC_DOWN));
+        nuioa_copy(e->plan.reason, sizeof(e->plan.reason),
+                   nuioa_reason_text(!rails.down     ? NUIOA_REASON_NO_NIC
+                                     : e->plan.moved ? NUIOA_REASON_EXEC_NIC_DOWN
+                                                     : NUIOA_REASON_NIC_DOWN));
     }
     nuioa_rails_free(&rails);
     return rc;
