@@ -256,7 +256,7 @@ static void test_alone(void **state)
 
     plan_case_gpus(s, "2");
     set_mask(s, 0, "0-7"); /* it has all CPUs of the step */
-    check(s, "0-7", NUIOA_REASON_ALONE_WIDE);
+    check(s, "0-7", NUIOA_REASON_ALONE_NOT_ASKED);
     s->request.cpus_typed = 3;
     check(s, "4-6", NUIOA_REASON_FOLLOW_ALONE);
     s->request.cpus_typed = 5;

@@ -171,6 +171,8 @@ static void test_a_slow_nic(void **state)
     for (unsigned k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct plan_case *s =
             node_of(2, 2, cases[k].rates, (const unsigned[]){ 0, 1 }, 8, (const double[8]){ 0 });
+        for (unsigned i = 0; i < 8; i++)
+            hwloc_bitmap_free(s->masks[i]);
         plan_case_on(s, cases[k].tasks, 1);
         s->request.hinted = false;
         s->options.asked = true;
