@@ -84,8 +84,8 @@ is "4 ranks x 12 threads: no rank, child or thread is bound to fewer CPUs than i
 is "nothing that binds threads is set; the report says what to type" \
     "$(grep -cE 'OMP_P|MPIR_|I_MPI_' <<<"$ranks"), $(says "--nuioa-threads=on binds each")" "0, 1"
 threads_of 12 -n1 -c48 --nuioa
-is "one rank with all cores: it and its child keep them" "$(values main) $(values child), $(nics)" \
-    "48 48, eth0"
+is "one rank with all cores: it and its child keep them; no NIC is its own" \
+    "$(values main) $(values child), $(nics)" "48 48, -"
 
 # Slots of two dies: 0 and 1, 2 and 3, and two on the other socket. Of the second the NIC's die is
 # the last one, where thread 0 would not be by itself.

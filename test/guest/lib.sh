@@ -235,7 +235,7 @@ the_plugin_does() {
 }
 
 # What a launch could leave on the node: processes, files, cgroups, mounts. The cache is meant to
-# stay; shells, and mounts below /sys/devices, are the test's own.
+# stay; shells, and mounts below /sys/devices and on /sys/class/infiniband, are the test's own.
 present() {
     local process
     for process in /proc/[0-9]*; do
@@ -243,7 +243,7 @@ present() {
     done 2>/dev/null
     find /run/nuioa /dev/shm -mindepth 1 ! -name '*.cache' 2>/dev/null
     find /sys/fs/cgroup -type d -name 'job_*' 2>/dev/null
-    cut -d' ' -f2 /proc/mounts | grep -v ^/sys/devices/
+    cut -d' ' -f2 /proc/mounts | grep -Ev '^/sys/(devices/|class/infiniband$)'
 }
 
 # Ends a test. Slurm itself may take some seconds to end the last step.

@@ -132,7 +132,7 @@ launch --jobid="$job" -n2 --nuioa --nuioa-cores=keep
 is "cores=keep: untouched" "$(values cpus); $(nics)" "0-15 0-15; eth0 eth0"
 launch --jobid="$job" -n20 -O --nuioa=report
 is "more ranks than cores: untouched" \
-    "$(distinct cpus); $(says "they are more than the cores")" "1; 1"
+    "$(distinct cpus); $(says "they are more than their cores")" "1; 1"
 release "$job"
 
 # srun in a rank of another step inherits its variables. inner STEP COMMAND: what launch sets, of
