@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reason_gpus.h"
+
+#include "machine.h"
+
+/* Two ranks on two sockets, each with a GPU of the other one; the user typed --nuioa. */
+void follow(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 1);
+    plan_case_on(s, 2, 2);
+    s->options.asked = true;
+    plan_case_gpus(s, "1;0");
+}
+
+void gpus_keep(struct plan_case *s)
+{
+    follow(s);
+    s->options.asked = false;
+}
+
+void gpus_unknown(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;?");
+}
+
+void gpus_shared(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "?0,1;?0,1");
+}
+
+void gpus_no_numa(struct plan_case *s)
+{
+    follow(s);
+    hwloc_bitmap_zero(s->node.gpus[1].numas);
+}
+
+/* One core of each socket is free. */
+void follow_free(struct plan_case *s)
+{
+    follow(s);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_only(s->masks[i], 2 * i);
+    plan_case_gpus(s, "1;1");
+}
+
+void follow_nearest(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;1");
+}
+
+void follow_far(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;0");
+}
+
+void follow_no_free(struct plan_case *s)
+{
+    follow_free(s);
+    plan_case_option(s, "cores", "keep");
+}
+
+void follow_share(struct plan_case *s)
+{
+    follow(s);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+/* The step has three cores of the GPU's socket, and one of the other. */
+void follow_share_far(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 3, 1, 1, NULL });
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 2, 2);
+    s->options.asked = true;
+    plan_case_gpus(s, "0;0");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_list_sscanf(s->masks[i], "0-3");
+}
+
+void follow_share_takes(struct plan_case *s)
+{
+    follow_share(s);
+    plan_case_gpus(s, "1;1");
+}
+
+void follow_alone(struct plan_case *s)
+{
+    follow(s);
+    s->request.task_count = 1;
+    hwloc_bitmap_free(s->masks[1]);
+}
+
+void follow_costs(struct plan_case *s)
+{
+    static const double weights[] = { 2, 1 };
+    follow(s);
+    plan_case_weigh(s, weights);
+}
