@@ -23,7 +23,7 @@ static int choose_leaders(struct planner *p)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         const struct nuioa_assignment *assignment = &plan->assignments[i];
-        /* Who is beside a slow NIC that another one outruns (nics/rails.h) is not near. */
+        /* A rank beside a slow NIC that another one outruns (nics/rails.h) is not near. */
         uint32_t level = nuioa_rails_nearest(&p->basis.rails, assignment->cpus);
         candidates[i] = (struct nuioa_candidate){
             .local = i,

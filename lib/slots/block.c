@@ -48,7 +48,7 @@ bool nuioa_blocks_alike(const struct nuioa_blocks *b, const struct nuioa_slots *
     return true;
 }
 
-/* Of so many ranks each may be a block by itself; it keeps the time of a launch. */
+/* Up to so many ranks may each be a block; more would lengthen a launch. */
 #define ALONE_MAX 8
 
 /* Makes each rank a block. Returns false if they are too many, or if masks overlap. */

@@ -105,8 +105,8 @@ static void test_levels_without_cpus(void **state)
     }
 }
 
-/* Of a NIC near ordinary memory and HBM, levels are from the one with CPUs. One that is near memory
- * without CPUs alone has levels, too. */
+/* A NIC near ordinary memory and HBM has its levels from the NUMA node with CPUs. A NIC that is
+ * near memory without CPUs only has levels, too. */
 static void test_levels_from_memory(void **state)
 {
     (void)state;

@@ -144,7 +144,7 @@ static void test_caches(void **state)
 static void test_room(void **state)
 {
     (void)state;
-    /* Who gives way to the first block goes to free cores near the NIC, not to its former ones. */
+    /* The block that gives way to the first goes to free cores near the NIC, not far from it. */
     expect(hagrid5("0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
     struct plan_case *s = hagrid5("0;1;2");
     allow(s, "0-9,11-15"); /* one core of the NIC's NUMA node */

@@ -138,7 +138,7 @@ static void test_memory_without_cpus(void **state)
     hwloc_bitmap_set_range(s->node.allowed_numas, 0, 2);
     s->node.numas[1].memory_bytes = 0;
     assert_string_equal(memory_with(s, "nic"), "preferred:2");
-    /* Of others, those with CPUs come first. */
+    /* NUMA nodes with CPUs come before those without. */
     hwloc_bitmap_only(s->node.nics[0].numas, 1);
     assert_string_equal(memory_with(s, "nic"), "preferred:0");
     plan_case_free(s);
