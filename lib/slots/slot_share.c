@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "slots/core.h"
 
@@ -10,6 +11,7 @@
 struct division {
     struct nuioa_core_list cores; /* of the mask */
     uint32_t last;                /* the core that was given out last; cores.count: none yet */
+    bool follows;                 /* CPUs follow GPUs */
 };
 
 /* Returns how many unused cores the NUMA node of the last core has. */
@@ -110,23 +112,50 @@ static void enlarge_first(const struct division *d, uint32_t count, const uint32
 }
 
 /* Fills the slots slot_of[0], slot_of[1], ... with as many cores each, and some with one more so
- * that none is left; of equally near ones the first is one of these. Sets level[slot] to the level
- * of the nearest core of each. */
-static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
-                   hwloc_bitmap_t *cpus, uint32_t *level)
+ * that none is left: the first is one of these if `first_larger`. Sets level[slot] to the level of
+ * the nearest core of each. */
+static void fill(struct division *d, bool first_larger, uint32_t count, const uint32_t *slot_of,
+                 hwloc_bitmap_t *cpus, uint32_t *level)
 {
     uint32_t size = d->cores.count / count, extra = d->cores.count % count;
-    bool one_numa = d->cores.list[0].numa == d->cores.list[d->cores.count - 1].numa;
+    memset(d->cores.used, 0, d->cores.count * sizeof(*d->cores.used));
+    d->last = d->cores.count;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t first = find_first(d);
+        hwloc_bitmap_zero(cpus[slot_of[k]]);
         level[slot_of[k]] = d->cores.list[first].level;
         take(d, first, cpus[slot_of[k]]);
         for (uint32_t i = 1; i < size; i++)
             take(d, find_next(d, first), cpus[slot_of[k]]);
-        if (extra && ((k == 0 && one_numa) || extra == count - k || evens_out(d, size))) {
+        if (extra && ((k == 0 && first_larger) || extra == count - k || evens_out(d, size))) {
             take(d, find_next(d, first), cpus[slot_of[k]]);
             extra--;
         }
+    }
+}
+
+/* Returns the sum of what the slots are priced; the first counts twice, so that it never gets
+ * farther for the sake of another. */
+static double price_of(const struct division *d, uint32_t count, const uint32_t *slot_of,
+                       hwloc_bitmap_t *cpus)
+{
+    double price = nuioa_rails_price(d->cores.rails, cpus[slot_of[0]]);
+    for (uint32_t k = 0; k < count; k++)
+        price += nuioa_rails_price(d->cores.rails, cpus[slot_of[k]]);
+    return price;
+}
+
+/* Divides the cores as fill() does; the first slot is one of the larger ones unless that takes
+ * another farther from the rails. */
+static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
+                   hwloc_bitmap_t *cpus, uint32_t *level)
+{
+    fill(d, false, count, slot_of, cpus, level);
+    if (d->cores.count % count && !d->follows) {
+        double price = price_of(d, count, slot_of, cpus);
+        fill(d, true, count, slot_of, cpus, level);
+        if (price_of(d, count, slot_of, cpus) > price + 1e-9)
+            fill(d, false, count, slot_of, cpus, level);
     }
     enlarge_first(d, count, slot_of, cpus, level);
 }
@@ -144,13 +173,10 @@ struct sharing {
 static int divide_mask(const struct sharing *s, uint32_t members)
 {
     const struct nuioa_request *r = s->basis->request;
-    struct division d;
+    struct division d = { .follows = s->basis->follows };
     int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, r->tasks[s->member[0]].cpus);
-    d.last = d.cores.count;
     if (rc == 0 && d.cores.count < members)
         rc = -ENOSPC;
-    for (uint32_t k = 0; rc == 0 && k < members; k++)
-        hwloc_bitmap_zero(s->slots->cpus[s->member[k]]);
     if (rc == 0)
         divide(&d, members, s->member, s->slots->cpus, s->level);
     nuioa_core_list_close(&d.cores);

@@ -346,7 +346,7 @@ static bool parts_are_nearer(void)
 
 static const char *wrong_share(void)
 {
-    unsigned most = 0, nearer = 0;
+    unsigned nearer = 0;
     set_t beside = 0;
     foreach (n, node.numa_count)
         beside |= d.is[0] & numa_cpus[n] ? d.was[0] & numa_cpus[n] : 0;
@@ -354,18 +354,18 @@ static const char *wrong_share(void)
         unsigned near = 255, nearest = 255;
         if (cores(d.is[i]) < cores(d.was[0]) / d.ranks || whole(d.is[i]) != d.is[i])
             return "less than a fair share";
-        most = cores(d.is[i]) > most ? cores(d.is[i]) : most;
         nearer += d.gpus && gpu_level(i, d.is[i]) < gpu_level(i, d.was[i]);
         foreach (n, d.gpus ? node.numa_count : 0) {
             unsigned level = d.was[0] & numa_cpus[n] ? gpu_level(i, numa_cpus[n]) : 255;
             nearest = level < nearest ? level : nearest;
             near = d.is[i] & numa_cpus[n] && level < near ? level : near;
         }
-        if (near > nearest)
+        if (near > nearest && gpu_level(i, d.is[i]) >= gpu_level(i, d.was[i]))
             return "a rank has lost the CPUs near its GPU";
     }
-    if (!d.hinted && cores(d.is[0]) < most && cores(beside) >= most)
-        return "the lowest rank has the smallest part";
+    foreach (i, d.hinted ? 0 : d.ranks)
+        if (cores(d.is[i]) > cores(d.is[0]) && d.is[i] & beside)
+            return "the lowest rank has the smallest part";
     if (strstr(d.plan.reason, "each near its GPU") && gpu_levels(d.is))
         return "not all are near their GPUs, as it says";
     return nearer || parts_are_nearer() ? NULL : "divided, and nobody is nearer";
