@@ -11,7 +11,10 @@
 struct division {
     struct nuioa_core_list cores; /* of the mask */
     uint32_t last;                /* the core that was given out last; cores.count: none yet */
-    bool follows;                 /* CPUs follow GPUs */
+    uint32_t count;               /* how many slots divide it */
+    const uint32_t *slot_of;      /* [count]: their numbers, the nearest first */
+    hwloc_bitmap_t *cpus;         /* by slot */
+    uint32_t *level;              /* by slot: of its nearest core */
 };
 
 /* Returns how many unused cores the NUMA node of the last core has. */
@@ -93,71 +96,58 @@ static bool evens_out(const struct division *d, uint32_t size)
 }
 
 /* Gives the first slot the cores of the first larger one that is as near, if there is one. */
-static void enlarge_first(const struct division *d, uint32_t count, const uint32_t *slot_of,
-                          hwloc_bitmap_t *cpus, const uint32_t *level)
+static void enlarge_first(const struct division *d)
 {
     const struct nuioa_rails *rails = d->cores.rails;
-    hwloc_bitmap_t first = cpus[slot_of[0]];
-    for (uint32_t k = 1; k < count; k++) {
-        hwloc_bitmap_t other = cpus[slot_of[k]];
+    uint32_t slot = d->slot_of[0];
+    hwloc_bitmap_t first = d->cpus[slot];
+    for (uint32_t k = 1; k < d->count; k++) {
+        uint32_t larger = d->slot_of[k];
+        hwloc_bitmap_t other = d->cpus[larger];
         if (nuioa_core_count(rails->node, other) <= nuioa_core_count(rails->node, first) ||
-            level[slot_of[k]] != level[slot_of[0]] ||
+            d->level[larger] != d->level[slot] ||
             nuioa_rails_nearest(rails, other) != nuioa_rails_nearest(rails, first) ||
             nuioa_rails_tie(rails, other) > nuioa_rails_tie(rails, first))
             continue;
-        cpus[slot_of[0]] = other;
-        cpus[slot_of[k]] = first;
+        d->cpus[slot] = other;
+        d->cpus[larger] = first;
         return;
     }
 }
 
-/* Fills the slots slot_of[0], slot_of[1], ... with as many cores each, and some with one more so
- * that none is left: the first is one of these if `first_larger`. Sets level[slot] to the level of
- * the nearest core of each. */
-static void fill(struct division *d, bool first_larger, uint32_t count, const uint32_t *slot_of,
-                 hwloc_bitmap_t *cpus, uint32_t *level)
+/* Fills the slots with as many cores each, and some with one more so that none is left: the first
+ * is one of these if `first_larger`. Returns the sum of what the slots are priced, in which the
+ * first counts twice, so that it never gets farther for the sake of another. */
+static double fill(struct division *d, bool first_larger)
 {
-    uint32_t size = d->cores.count / count, extra = d->cores.count % count;
+    uint32_t size = d->cores.count / d->count, extra = d->cores.count % d->count;
+    double price = 0;
     memset(d->cores.used, 0, d->cores.count * sizeof(*d->cores.used));
     d->last = d->cores.count;
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t first = find_first(d);
-        hwloc_bitmap_zero(cpus[slot_of[k]]);
-        level[slot_of[k]] = d->cores.list[first].level;
-        take(d, first, cpus[slot_of[k]]);
+    for (uint32_t k = 0; k < d->count; k++) {
+        uint32_t first = find_first(d), slot = d->slot_of[k];
+        hwloc_bitmap_zero(d->cpus[slot]);
+        d->level[slot] = d->cores.list[first].level;
+        take(d, first, d->cpus[slot]);
         for (uint32_t i = 1; i < size; i++)
-            take(d, find_next(d, first), cpus[slot_of[k]]);
-        if (extra && ((k == 0 && first_larger) || extra == count - k || evens_out(d, size))) {
-            take(d, find_next(d, first), cpus[slot_of[k]]);
+            take(d, find_next(d, first), d->cpus[slot]);
+        if (extra && ((k == 0 && first_larger) || extra == d->count - k || evens_out(d, size))) {
+            take(d, find_next(d, first), d->cpus[slot]);
             extra--;
         }
+        price += (k == 0 ? 2 : 1) * nuioa_rails_price(d->cores.rails, d->cpus[slot]);
     }
-}
-
-/* Returns the sum of what the slots are priced; the first counts twice, so that it never gets
- * farther for the sake of another. */
-static double price_of(const struct division *d, uint32_t count, const uint32_t *slot_of,
-                       hwloc_bitmap_t *cpus)
-{
-    double price = nuioa_rails_price(d->cores.rails, cpus[slot_of[0]]);
-    for (uint32_t k = 0; k < count; k++)
-        price += nuioa_rails_price(d->cores.rails, cpus[slot_of[k]]);
     return price;
 }
 
-/* Divides the cores as fill() does; the first slot is one of the larger ones unless that takes
- * another farther from the rails. */
-static void divide(struct division *d, uint32_t count, const uint32_t *slot_of,
-                   hwloc_bitmap_t *cpus, uint32_t *level)
+/* Fills the slots; the first is one of the larger ones unless that takes another farther from the
+ * rails, or CPUs follow GPUs. */
+static void divide(struct division *d, bool follows)
 {
-    fill(d, false, count, slot_of, cpus, level);
-    if (d->cores.count % count && !d->follows) {
-        double price = price_of(d, count, slot_of, cpus);
-        fill(d, true, count, slot_of, cpus, level);
-        if (price_of(d, count, slot_of, cpus) > price + 1e-9)
-            fill(d, false, count, slot_of, cpus, level);
-    }
-    enlarge_first(d, count, slot_of, cpus, level);
+    double price = fill(d, false);
+    if (d->cores.count % d->count && !follows && fill(d, true) > price + 1e-9)
+        fill(d, false);
+    enlarge_first(d);
 }
 
 /* The slots of all tasks while masks are divided. */
@@ -173,12 +163,14 @@ struct sharing {
 static int divide_mask(const struct sharing *s, uint32_t members)
 {
     const struct nuioa_request *r = s->basis->request;
-    struct division d = { .follows = s->basis->follows };
+    struct division d = {
+        .count = members, .slot_of = s->member, .cpus = s->slots->cpus, .level = s->level
+    };
     int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, r->tasks[s->member[0]].cpus);
     if (rc == 0 && d.cores.count < members)
         rc = -ENOSPC;
     if (rc == 0)
-        divide(&d, members, s->member, s->slots->cpus, s->level);
+        divide(&d, s->basis->follows);
     nuioa_core_list_close(&d.cores);
     return rc;
 }
