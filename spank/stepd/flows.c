@@ -66,7 +66,8 @@ void flows_begin(struct step_run *c, spank_t spank)
         memcpy(f->ranks, c->facts->step.ranks, size);
     else
         rc = -ENOMEM;
-    f->started = rc ? rc : user_child_start(&f->child, &user, read_flows, &job, -1, LIFE_MS);
+    struct user_errand errand = { &user, read_flows, &job, -1 };
+    f->started = rc ? rc : user_child_start(&f->child, &errand, LIFE_MS);
 }
 
 static const char *reason(int rc)

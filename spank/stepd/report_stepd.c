@@ -99,9 +99,9 @@ static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g
     if (rc < 0)
         return rc;
     rc = sender_open(&g->sender);
+    struct user_errand errand = { &user, sender_work, &call, g->sender.child_control };
     if (!rc)
-        rc = user_child_start(&g->child, &user, sender_work, &call, g->sender.child_control,
-                              LIFE_MS);
+        rc = user_child_start(&g->child, &errand, LIFE_MS);
     sender_forked(&g->sender);
     return rc < 0 ? nuioa_fail(&g->why, rc, "%s", strerror(-rc)) : 0;
 }

@@ -41,13 +41,6 @@ int user_child_user(spank_t spank, struct nuioa_user *user)
     return user->uid == 0 ? -EPERM : 0;
 }
 
-struct errand {
-    const struct nuioa_user *user;
-    nuioa_subprocess_work *work;
-    void *arg;
-    int keep;
-};
-
 /* Nobody reads or writes through what slurmd has given slurmstepd. */
 static void leave_standard_files(int fd, int keep)
 {
@@ -62,7 +55,7 @@ static void leave_standard_files(int fd, int keep)
 
 static void run(int fd, void *arg)
 {
-    const struct errand *errand = arg;
+    const struct user_errand *errand = arg;
     const struct itimerval none = { { 0, 0 }, { 0, 0 } };
     leave_standard_files(fd, errand->keep);
     if (nuioa_become_user(errand->user) < 0)
@@ -74,12 +67,10 @@ static void run(int fd, void *arg)
         pause();
 }
 
-int user_child_start(struct user_child *child, const struct nuioa_user *user,
-                     nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms)
+int user_child_start(struct user_child *child, struct user_errand *errand, unsigned life_ms)
 {
-    struct errand errand = { user, work, arg, keep };
     *child = (struct user_child){ NUIOA_SUBPROCESS_NONE, -1, nuioa_clock_ms() };
-    int rc = nuioa_subprocess_start(&child->process, run, &errand, keep, life_ms);
+    int rc = nuioa_subprocess_start(&child->process, run, errand, errand->keep, life_ms);
     if (!rc)
         child->pidfd = (int)syscall(SYS_pidfd_open, child->process.pid, 0);
     return rc;

@@ -33,12 +33,20 @@ struct user_child {
  * -EPERM if he is root, for whom there is no child; or -ENODATA if Slurm does not tell. */
 int user_child_user(spank_t spank, struct nuioa_user *user);
 
-/* In init_post_opt: forks a child that becomes *user and then runs work(fd, arg), as
- * nuioa_subprocess_start() does, with the descriptor `keep`, for `life_ms` at most. Its standard
+/* What a child does: it becomes *user, and runs work(fd, arg), as nuioa_subprocess_start() does,
+ * with the descriptor `keep`, or without one if that is -1. */
+struct user_errand {
+    const struct nuioa_user *user;
+    nuioa_subprocess_work *work;
+    void *arg;
+    int keep;
+};
+
+/* In init_post_opt: forks a child for this errand, which lives for `life_ms` at most. Its standard
  * files are /dev/null, unless they are `keep`. If it cannot become the user, it does nothing.
- * Returns 0 and *child, which user_child_end() ends; or -errno, and there is none. */
-int user_child_start(struct user_child *child, const struct nuioa_user *user,
-                     nuioa_subprocess_work *work, void *arg, int keep, unsigned life_ms);
+ * Returns 0 and *child, which user_child_end() ends; or -errno, and there is none. The errand is
+ * the caller's. */
+int user_child_start(struct user_child *child, struct user_errand *errand, unsigned life_ms);
 
 /* In any later hook: reads what the child writes, until it closes its end of the pipe, or
  * `limit_ms` have passed since its start; if it has written something by then, for another 100 ms.

@@ -55,8 +55,9 @@ static void start(struct node *n)
     const struct nuioa_user user = { USER_UID, USER_UID, NULL, 0 };
     struct sender_call call = { &n->sender, "127.0.0.1", n->port, n->socket ? n->socket : munged };
     n->output = -1;
-    if (sender_open(&n->sender) < 0 || user_child_start(&n->child, &user, sender_work, &call,
-                                                        n->sender.child_control, 2 * HANG_MS) < 0) {
+    const bool opened = sender_open(&n->sender) == 0;
+    struct user_errand errand = { &user, sender_work, &call, n->sender.child_control };
+    if (!opened || user_child_start(&n->child, &errand, 2 * HANG_MS) < 0) {
         printf("Bail out! no child\n");
         exit(1);
     }

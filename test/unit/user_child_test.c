@@ -109,7 +109,8 @@ static void test_files(void **state)
     void *bytes;
     int other = open("/", O_RDONLY), status;
     assert_true(other >= 0);
-    assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, tell, &more, -1 }, LIFE_MS), 0);
     assert_int_equal(user_child_read(&child, LIFE_MS, 4096, &bytes, &length), 0);
     char text[4097] = "";
     memcpy(text, bytes, length);
@@ -133,7 +134,8 @@ static void test_late(void **state)
     struct user_child child = USER_CHILD_NONE;
     size_t more = 8 << 20, length;
     void *bytes;
-    assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, tell, &more, -1 }, LIFE_MS), 0);
     usleep(200000);
     int rc = user_child_read(&child, 0, 16 << 20, &bytes, &length);
     user_child_end(&child);
@@ -149,7 +151,8 @@ static void test_hanging(void **state)
     struct user_child child = USER_CHILD_NONE;
     size_t length;
     void *bytes;
-    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, hang, NULL, -1 }, LIFE_MS), 0);
     assert_int_equal(user_child_read(&child, 0, 64, &bytes, &length), -ETIMEDOUT);
     assert_int_equal(user_child_read(&child, 20, 64, &bytes, &length), -ETIMEDOUT);
     pid_t pid = child.process.pid;
@@ -170,7 +173,8 @@ static void test_since_the_start(void **state)
     enum { SHORT_LIFE_MS = 10000, LIMIT_MS = 20000 };
     size_t length;
     void *bytes;
-    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, SHORT_LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, hang, NULL, -1 }, SHORT_LIFE_MS), 0);
     child.started_ms -= LIMIT_MS;
     assert_int_equal(user_child_read(&child, LIMIT_MS, 64, &bytes, &length), -ETIMEDOUT);
     user_child_end(&child);
@@ -183,7 +187,8 @@ static void test_killed(void **state)
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     siginfo_t dead = { 0 };
-    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, hang, NULL, -1 }, LIFE_MS), 0);
     user_child_kill(&child, LIFE_MS);
     assert_int_equal(waitid(P_PID, (id_t)child.process.pid, &dead, WEXITED | WNOHANG | WNOWAIT), 0);
     assert_int_equal(dead.si_pid, child.process.pid);
@@ -209,7 +214,8 @@ static void test_stuck(void **state)
     (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
-    assert_int_equal(user_child_start(&child, &user, hang, NULL, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, hang, NULL, -1 }, LIFE_MS), 0);
     pid_t pid = child.process.pid;
     unkillable = 1;
     user_child_end(&child);
@@ -227,7 +233,8 @@ static void test_no_user(void **state)
     struct user_child child = USER_CHILD_NONE;
     size_t more = 0, length = 1;
     void *bytes = NULL;
-    assert_int_equal(user_child_start(&child, &user, tell, &more, -1, LIFE_MS), 0);
+    assert_int_equal(
+        user_child_start(&child, &(struct user_errand){ &user, tell, &more, -1 }, LIFE_MS), 0);
     assert_int_equal(user_child_read(&child, LIFE_MS, 4096, &bytes, &length), 0);
     assert_int_equal(length, 0);
     free(bytes);
