@@ -53,15 +53,16 @@ static uint32_t list_places(const struct nuioa_node *node, hwloc_const_bitmap_t 
     return count;
 }
 
-static int match_alloc(struct match *m, size_t pus)
+/* Allocates for `from` used PUs, a NUMA node of `to` PUs, and all PUs of the machine. */
+static int match_alloc(struct match *m, size_t from, size_t to, size_t pus)
 {
-    m->from = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->from));
-    m->to = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->to));
-    m->core = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->core));
-    m->pu = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->pu));
+    m->from = nuioa_arena_take(&m->arena, from, sizeof(*m->from));
+    m->to = nuioa_arena_take(&m->arena, to, sizeof(*m->to));
+    m->core = nuioa_arena_take(&m->arena, from, sizeof(*m->core));
+    m->pu = nuioa_arena_take(&m->arena, pus, sizeof(*m->pu));
     for (unsigned unit = 0; unit < UNITS; unit++) {
-        m->owner[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->owner[unit]));
-        m->seen[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->seen[unit]));
+        m->owner[unit] = nuioa_arena_take(&m->arena, to, sizeof(*m->owner[unit]));
+        m->seen[unit] = nuioa_arena_take(&m->arena, to, sizeof(*m->seen[unit]));
     }
     return m->arena.failed ? -ENOMEM : 0;
 }
@@ -183,9 +184,12 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
 {
     struct match m = { 0 };
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
-    int rc = used ? match_alloc(&m, node->pu_count) : -ENOMEM;
+    int rc = used ? 0 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = match_alloc(&m, (size_t)hwloc_bitmap_weight(used),
+                         (size_t)hwloc_bitmap_weight(node->numas[numa].cpus), node->pu_count);
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
     if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);

@@ -3,31 +3,56 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct nuioa_arena_array {
-    struct nuioa_arena_array *next;
+/* Small arrays are parts of one block. With AddressSanitizer each has a block of its own, so that
+ * whatever is written past its end is seen. */
+#if defined(__SANITIZE_ADDRESS__)
+#define BLOCK 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BLOCK 0
+#endif
+#endif
+#ifndef BLOCK
+#define BLOCK 992
+#endif
+
+struct nuioa_arena_block {
+    struct nuioa_arena_block *next;
+    size_t used, size; /* of the bytes */
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
 void *nuioa_arena_take(struct nuioa_arena *arena, size_t count, size_t size)
 {
-    struct nuioa_arena_array *array = NULL;
-    if (!arena->failed && (!size || count <= (SIZE_MAX - sizeof(*array)) / size))
-        array = calloc(1, sizeof(*array) + count * size);
-    if (!array) {
+    const size_t align = _Alignof(max_align_t), most = SIZE_MAX / 2;
+    struct nuioa_arena_block *block = arena->blocks;
+    if (arena->failed || (size && count > most / size)) {
         arena->failed = true;
         return NULL;
     }
-    array->next = arena->arrays;
-    arena->arrays = array;
-    return array->bytes;
+    size_t bytes = (count * size + align - 1) / align * align;
+    if (!block || block->size - block->used < bytes) {
+        size_t all = bytes > BLOCK ? bytes : BLOCK;
+        block = malloc(sizeof(*block) + all);
+        if (!block) {
+            arena->failed = true;
+            return NULL;
+        }
+        *block = (struct nuioa_arena_block){ arena->blocks, 0, all };
+        arena->blocks = block;
+    }
+    void *array = block->bytes + block->used;
+    block->used += bytes;
+    return memset(array, 0, bytes);
 }
 
 void nuioa_arena_free(struct nuioa_arena *arena)
 {
-    while (arena->arrays) {
-        struct nuioa_arena_array *next = arena->arrays->next;
-        free(arena->arrays);
-        arena->arrays = next;
+    while (arena->blocks) {
+        struct nuioa_arena_block *next = arena->blocks->next;
+        free(arena->blocks);
+        arena->blocks = next;
     }
 }

@@ -8,7 +8,7 @@
 /* An arena holds arrays that are freed together. A mapper takes a dozen of them and then checks
  * `failed` once. An arena that is all zeros is empty and ready for use. */
 struct nuioa_arena {
-    struct nuioa_arena_array *arrays; /* private to arena.c */
+    struct nuioa_arena_block *blocks; /* private to arena.c */
     bool failed;                      /* memory was missing for at least one array */
 };
 
