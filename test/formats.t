@@ -103,17 +103,6 @@ exec -a ib_write_bw "$SECRET_BW/secret_bw" "$@"'
     prints probe-near 0 env $(on laptop-with-nic) SECRET_CPUS=8 "$tool" probe --nic --rounds 1 \
         --json
     documents "nuioa probe --nic --json" probe-nics probe-gpus probe-near
-    # task NODE: one of the two tasks of a step, as Slurm would start it
-    task() {
-        # shellcheck disable=SC2046
-        env $(on infiniband) SECRET_CPUS=8 SLURM_JOB_ID=$$ SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 \
-            SLURM_STEP_NODELIST=127.0.0.1,other SLURMD_NODENAME="$1" timeout 60 \
-            "$tool" probe --nic --at-least 90% --rounds 1 --json >"$work/probe-$1" 2>"$work/err"
-    }
-    task 127.0.0.1 &
-    task other
-    wait
-    documents "nuioa probe --nic --at-least --json" probe-127.0.0.1 probe-other
 else
     skip "nuioa probe --nic --json: the page has each key" "$(tail -n 1 "$work/cc")"
 fi

@@ -42,6 +42,7 @@
  *     server_text server_receive server_send server_stop server_take_decoded slice_read
  *     tag_is_right tag_make tag_session token_make token_read token_write TOKEN_TEXT_MAX
  *     SERVER_UNAUTHENTICATED_MAX SERVER_UNAUTHENTICATED_MS
+ *     probe_accept probe_judge probe_message probe_peer probe_peer_meet probe_remote probe_step
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {

@@ -23,14 +23,10 @@ usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {h
 usage "--nic: " probe --nic=, --rounds 1
 usage "--nic: names come after =, as in --nic=mlx5_0" probe --nic mlx5_0
 SLURM_LOCALID=1 usage "another task of this step measures this node" probe --nic
-usage "--at-least goes with --nic" probe --at-least 90%
-usage "--at-least goes with none of --out, --heatmap, --gpus" probe --nic --at-least 90% --out x
-usage "--at-least needs a value" probe --nic --at-least
-for share in 0 0.9 101% 90%% -1 x "" 1e3 %; do
-    usage "--at-least: '$share' is no share of the port's rate" probe --nic --at-least "$share"
+for share in --at-least=90% "--at-least 90" --at-least; do
+    # shellcheck disable=SC2086
+    usage "--at-least was removed. Measure between nodes with ib_write_bw" probe --nic $share
 done
-usage "--at-least measures between the two nodes of a step, and this is none: srun -N2" \
-    probe --nic --at-least 90
 
 # --- who is where -------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ static int first_usable(const struct nuioa_node *node, hwloc_const_bitmap_t numa
     return -1;
 }
 
-int probe_near_numa(const struct nuioa_node *node, const struct nuioa_nic *nic)
+static int near_numa(const struct nuioa_node *node, const struct nuioa_nic *nic)
 {
     int near = first_usable(node, nic->numas);
     return near >= 0 ? near : first_usable(node, NULL);
@@ -55,7 +55,7 @@ static void find_benchmark(const struct probe_nics *nics, struct probe_cell *cel
                    nuioa_nic_kind_name(nic->kind));
 }
 
-int probe_nics_add(struct probe_nics *nics, struct probe_cell cell)
+static int add_cell(struct probe_nics *nics, struct probe_cell cell)
 {
     find_benchmark(nics, &cell);
     /* What no benchmark tells is not asked for: a latency, or memory of GPUs. */
@@ -76,30 +76,25 @@ static int add_cells_of(struct probe_nics *nics, uint32_t nic)
     int rc = 0;
     for (uint32_t i = 0; i < node->numa_count; i++)
         for (int q = 0; !rc && q < PROBE_QUANTITIES && probe_numa_is_usable(node, i); q++)
-            rc = probe_nics_add(
+            rc = add_cell(
                 nics, (struct probe_cell){
                           .nic = nic, .numa = i, .gpu = -1, .quantity = (enum probe_quantity)q });
     for (uint32_t g = 0; nics->plan.gpus && g < node->gpu_count; g++) {
         int near = first_usable(node, node->gpus[g].numas);
         near = near < 0 ? first_usable(node, NULL) : near;
         for (int q = 0; !rc && q < PROBE_LATENCY && near >= 0; q++)
-            rc = probe_nics_add(nics, (struct probe_cell){ .nic = nic,
-                                                           .numa = (uint32_t)near,
-                                                           .gpu = (int)g,
-                                                           .quantity = (enum probe_quantity)q });
+            rc = add_cell(nics, (struct probe_cell){ .nic = nic,
+                                                     .numa = (uint32_t)near,
+                                                     .gpu = (int)g,
+                                                     .quantity = (enum probe_quantity)q });
     }
     return rc;
-}
-
-void probe_nics_begin(struct probe_nics *nics, const struct probe_nic_plan *plan)
-{
-    *nics = (struct probe_nics){ .plan = *plan, .busy_before = -1, .busy_after = -1 };
 }
 
 int probe_nics_init(struct probe_nics *nics, const struct probe_nic_plan *plan)
 {
     int rc = 0;
-    probe_nics_begin(nics, plan);
+    *nics = (struct probe_nics){ .plan = *plan, .busy_before = -1, .busy_after = -1 };
     for (uint32_t i = 0; !rc && i < plan->node->nic_count; i++)
         if (plan->taken[i])
             rc = add_cells_of(nics, i);
@@ -144,7 +139,7 @@ static int measure(const struct probe_nics *nics, struct probe_cell *cell, struc
 {
     const struct nuioa_node *node = nics->plan.node;
     struct probe_pair pair = { .node = node, .nic = &node->nics[cell->nic] };
-    struct probe_end near = { (uint32_t)probe_near_numa(node, pair.nic), -1 };
+    struct probe_end near = { (uint32_t)near_numa(node, pair.nic), -1 };
     struct probe_end swept = { cell->numa, place_of(node, cell->gpu) };
     bool server_receives = !cell->benchmark->from_server;
     bool is_server = cell->quantity == PROBE_WRITE  ? server_receives
@@ -161,15 +156,14 @@ static int measure(const struct probe_nics *nics, struct probe_cell *cell, struc
 
 struct progress {
     uint32_t done, all;
-    bool bar;          /* on a terminal; else a line for each round */
-    const char *title; /* before each line */
+    bool bar; /* on a terminal; else a line for each round */
 };
 
 static void show(const struct progress *progress, uint32_t round, uint32_t rounds)
 {
     enum { WIDTH = 40 };
     if (!progress->bar && progress->done % (progress->all / rounds) == 0 && progress->done)
-        fprintf(stderr, "nuioa: %s%u of %u rounds measured\n", progress->title, round + 1, rounds);
+        fprintf(stderr, "nuioa: %u of %u rounds measured\n", round + 1, rounds);
     if (!progress->bar)
         return;
     unsigned filled = progress->done * WIDTH / progress->all;
@@ -236,9 +230,8 @@ static int measure_round(struct probe_nics *nics, uint32_t *order, struct progre
     for (uint32_t i = 0; i < nics->count; i++) {
         struct probe_cell *cell = &nics->cells[order[i]];
         if (!*cell->err.text) {
-            int rc = nics->plan.measure ? nics->plan.measure(nics, cell, &cell->err)
-                                        : measure(nics, cell, &cell->err);
-            if (rc == -EINTR || rc == -ECONNRESET)
+            int rc = measure(nics, cell, &cell->err);
+            if (rc == -EINTR)
                 return nuioa_fail(err, rc, "%s", cell->err.text);
             if (!rc)
                 cell->count++;
@@ -253,8 +246,7 @@ int probe_nics_measure(struct probe_nics *nics, struct nuioa_error *err)
 {
     uint64_t random = 88172645463325252u;
     uint32_t *order = calloc(nics->count + 1, sizeof(*order));
-    struct progress progress = { 0, nics->count * nics->plan.rounds, isatty(STDERR_FILENO),
-                                 nics->plan.title ? nics->plan.title : "" };
+    struct progress progress = { 0, nics->count * nics->plan.rounds, isatty(STDERR_FILENO) };
     if (!order)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < nics->count; i++)

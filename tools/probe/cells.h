@@ -13,7 +13,6 @@
 struct probe_cell {
     uint32_t nic;                            /* index into node->nics */
     uint32_t numa;                           /* index into node->numas; of a GPU the nearest one */
-    uint32_t there;                          /* where the other end is on another node: OS index */
     int gpu;                                 /* index into node->gpus; -1: memory of the host */
     enum probe_quantity quantity;            /* what it tells */
     const struct probe_benchmark *benchmark; /* NULL: there is none, and why is in `err` */
@@ -22,8 +21,6 @@ struct probe_cell {
     double median;          /* 0: there is none */
     struct nuioa_error err; /* why it is empty; "" if it is not */
 };
-
-struct probe_nics;
 
 /* How it is measured. The node and the texts are the caller's. */
 struct probe_nic_plan {
@@ -34,11 +31,6 @@ struct probe_nic_plan {
     const struct probe_benchmark *custom; /* of the command line; or NULL */
     uint32_t rounds;                      /* values for each cell */
     unsigned limit_s;                     /* seconds for each run */
-    const char *title;                    /* begins each line of progress; NULL: nothing does */
-    /* Measures the next value of a cell, into cell->values[cell->count], and returns as
-     * probe_pair_run, or -ECONNRESET, which ends all; NULL: both ends are on this node. */
-    int (*measure)(const struct probe_nics *nics, struct probe_cell *cell, struct nuioa_error *err);
-    void *context; /* of `measure` */
 };
 
 struct probe_nics {
@@ -49,27 +41,16 @@ struct probe_nics {
     double busy_before, busy_after; /* processors that others kept busy; -1: unknown */
 };
 
-/* Returns the index of the NUMA node beside a NIC whose memory and CPUs may be used; where that is
- * not known, or not allowed, of the first one that may be used; -1 if there is none. */
-int probe_near_numa(const struct nuioa_node *node, const struct nuioa_nic *nic);
-
 /* Returns true if a benchmark can be bound to a NUMA node, which is an index into node->numas. */
 bool probe_numa_is_usable(const struct nuioa_node *node, uint32_t numa);
 
-/* Makes *nics, which is overwritten, without cells. The caller frees it with probe_nics_free. */
-void probe_nics_begin(struct probe_nics *nics, const struct probe_nic_plan *plan);
-
-/* Adds a cell, of which nic, numa, there, gpu and quantity are set, and finds its benchmark. A
- * quantity that no benchmark tells is left out, unless it is a rate. Returns 0, or -ENOMEM. */
-int probe_nics_add(struct probe_nics *nics, struct probe_cell cell);
-
-/* Makes all cells of a plan for two ends on this node; *nics is overwritten. Returns 0, or -ENOMEM.
+/* Makes all cells of a plan; *nics is overwritten. Returns 0, or -ENOMEM.
  * In both cases the caller frees *nics with probe_nics_free. */
 int probe_nics_init(struct probe_nics *nics, const struct probe_nic_plan *plan);
 
 /* Measures all cells, in an order that is shuffled in each round, and shows progress on stderr,
  * between probe_processes_begin and probe_processes_end (process.h). A cell that fails once stays
- * empty. Returns 0; or with *err -EINTR if a signal asked to stop, -ECONNRESET, or -ENOMEM. */
+ * empty. Returns 0; or with *err -EINTR if a signal asked to stop, or -ENOMEM. */
 int probe_nics_measure(struct probe_nics *nics, struct nuioa_error *err);
 
 /* Computes the medians and how they spread. probe_nics_measure does it. */

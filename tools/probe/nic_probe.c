@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/probe/accept.h"
 #include "tools/probe/cells.h"
 #include "tools/probe/heatmap.h"
 #include "tools/probe/nic_print.h"
@@ -26,25 +25,6 @@ static int read_number(const char *name, const char *text, uint32_t usual, uint3
     *number = usual;
     if (text && (nuioa_parse_u32(text, most, number) || !*number))
         return tool_usage("probe", "--%s: '%.40s' is not a number from 1 to %u", name, text, most);
-    return 0;
-}
-
-/* Reads --at-least: per cent, of which the sign may be left out. */
-static int read_share(struct probe_nic_options *o)
-{
-    char number[32];
-    double percent = 0;
-    if (!o->at_least)
-        return 0;
-    size_t length = strlen(o->at_least);
-    length -= length && o->at_least[length - 1] == '%';
-    snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), o->at_least);
-    if (length > 31 || nuioa_parse_decimal(number, &percent) || percent < 1 || percent > 100)
-        return tool_usage("probe",
-                          "--at-least: '%.40s' is no share of the port's rate from 1%% to "
-                          "100%%, such as 90%%",
-                          o->at_least);
-    o->least = percent / 100;
     return 0;
 }
 
@@ -83,20 +63,15 @@ int probe_nic_check(struct probe *p)
                         : o->number       ? "number"
                         : o->rounds_text  ? "rounds"
                         : o->timeout_text ? "timeout"
-                        : o->at_least     ? "at-least"
                                           : NULL;
     if (!o->asked)
         return alone ? tool_usage("probe", "--%s goes with --nic", alone) : 0;
     if (p->matrix || p->check || p->throughput || p->latency_figures || p->links_per_node_text)
         return tool_usage("probe", "--nic measures NICs, and goes with none of --matrix, --check, "
                                    "--links-per-node, --throughput, --latency");
-    if (o->at_least && (p->out || p->heatmap || o->gpus))
-        return tool_usage("probe", "--at-least goes with none of --out, --heatmap, --gpus");
     if (o->names && nuioa_nic_check(o->names, &err))
         return tool_usage("probe", "--nic: %s", err.text);
     int rc = read_tool(o);
-    if (!rc)
-        rc = read_share(o);
     if (!rc)
         rc = read_number("rounds", o->rounds_text, p->quick ? ROUNDS_QUICK : ROUNDS, ROUNDS_MAX,
                          &o->rounds);
@@ -105,8 +80,8 @@ int probe_nic_check(struct probe *p)
     return rc;
 }
 
-/* Finds the NICs that were named, or those that nic=auto takes. `where` begins what is said. */
-static int take_nics(const struct probe *p, const char *where, bool *taken)
+/* Finds the NICs that were named, or those that nic=auto takes. */
+static int take_nics(const struct probe *p, bool *taken)
 {
     struct nuioa_warnings warnings = { 0 };
     struct nuioa_error err;
@@ -115,9 +90,9 @@ static int take_nics(const struct probe *p, const char *where, bool *taken)
     if (count < 0)
         return tool_fail("%s", err.text);
     for (unsigned i = 0; i < warnings.count; i++)
-        tool_fail("%s%s", where, warnings.text[i]);
+        tool_fail("%s", warnings.text[i]);
     if (!count && !warnings.count)
-        return tool_fail("%sno NIC here is one that --nic%s%s takes: nuioa topo lists them", where,
+        return tool_fail("no NIC here is one that --nic%s%s takes: nuioa topo lists them",
                          p->nic.names ? "=" : "", p->nic.names ? p->nic.names : "");
     return count ? TOOL_DONE : TOOL_UNANSWERED;
 }
@@ -213,11 +188,10 @@ static int measure(struct probe *p, const bool *taken)
     return rc;
 }
 
-/* Loads this node, takes its NICs, and measures them: with `accept` those of two nodes. */
-static int measure_node(struct probe *p, struct probe_accept *accept)
+/* Loads this node, takes its NICs, and measures them. */
+static int measure_node(struct probe *p)
 {
     struct nuioa_error err;
-    char where[80];
     /* What the site's file has is kept: it is written again. */
     struct nuioa_source here = { NULL, p->out && !access(p->out, F_OK) ? p->out : NULL };
     int rc = nuioa_node_load(&p->node, &here, &err);
@@ -227,40 +201,21 @@ static int measure_node(struct probe *p, struct probe_accept *accept)
     if (p->node.emulated)
         return tool_fail("the topology is another machine's: only this one can be measured");
     bool *taken = calloc(p->node.nic_count + 1, sizeof(*taken));
-    snprintf(where, sizeof(where), "%s%s", accept ? accept->step->here : "", accept ? ": " : "");
-    rc = taken ? take_nics(p, where, taken) : tool_fail("out of memory");
-    if (!rc && accept) {
-        accept->plan = make_plan(p, taken);
-        rc = probe_accept(accept);
-    } else if (!rc) {
+    rc = taken ? take_nics(p, taken) : tool_fail("out of memory");
+    if (!rc)
         rc = measure(p, taken);
-    }
     free(taken);
-    return rc;
-}
-
-/* The tasks meet first, so that neither waits for one that has failed. */
-static int accept_nodes(struct probe *p)
-{
-    struct nuioa_error err;
-    struct probe_step step;
-    struct probe_accept accept = { .step = &step, .least = p->nic.least, .json = p->json };
-    if (probe_step_read(&step, &err))
-        return tool_usage("probe", "%s", err.text);
-    int rc = probe_peer_meet(&accept.peer, &step, &err) ? tool_fail("%s", err.text)
-                                                        : measure_node(p, &accept);
-    probe_peer_close(&accept.peer);
     return rc;
 }
 
 int probe_nic(struct probe *p)
 {
     const char *local = getenv("SLURM_LOCALID");
-    if (!p->nic.at_least && local && strcmp(local, "0"))
+    if (local && strcmp(local, "0"))
         return tool_usage("probe", "another task of this step measures this node, and two would "
                                    "disturb each other: srun --ntasks-per-node=1");
     probe_processes_begin();
-    int rc = p->nic.at_least ? accept_nodes(p) : measure_node(p, NULL);
+    int rc = measure_node(p);
     probe_processes_end();
     return rc;
 }

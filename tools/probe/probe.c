@@ -24,7 +24,6 @@ static const char usage[] =
     "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
     "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
     "       nuioa probe --nic[=NAMES] [--gpus] [--tool NAME|COMMAND] [OPTION]...\n"
-    "       srun -N2 nuioa probe --nic[=NAMES] --at-least PERCENT [OPTION]...\n"
     "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
     "\n"
     "nuioa probe measures how far the NUMA nodes of this machine really are from each other: how\n"
@@ -52,19 +51,20 @@ static const char usage[] =
     "  --number REGEX            which finds its MB/s in what the client prints: the last group\n"
     "  --rounds N                with --nic: so many values for each figure; 15 if not given\n"
     "  --timeout SECONDS         with --nic: the most that one run may take; 30 if not given\n"
-    "  --at-least PERCENT        with --nic, as the tasks of a step on two nodes: measures from\n"
-    "                            one to the other; status 1 and a line for each pair of NUMA\n"
-    "                            nodes whose rate is below that share of the port's\n"
     "  --throughput NEAR,FAR...  compute remote_cost and hop_cost from throughputs of a network\n"
     "                            benchmark, with the process beside the NIC, one level away, two\n"
     "                            levels away...; nothing is measured\n"
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    print JSON, for programs\n";
 
-/* Takes --nic, whose value may be left out. */
+/* Takes --nic, whose value may be left out, and an option that went. */
 static int take_nic(struct tool_args *args, void *context)
 {
     struct probe *p = context;
+    if (!strcmp(args->name, "at-least"))
+        return tool_usage(args->command,
+                          "--at-least was removed. Measure between nodes with ib_write_bw, "
+                          "ClusterKit or nccl-tests");
     if (strcmp(args->name, "nic"))
         return tool_usage(args->command, "--%s: no such option", args->name);
     p->nic.asked = true;
@@ -90,7 +90,6 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         { "number", &p->nic.number, NULL },
         { "rounds", &p->nic.rounds_text, NULL },
         { "timeout", &p->nic.timeout_text, NULL },
-        { "at-least", &p->nic.at_least, NULL },
         { "gpus", NULL, &p->nic.gpus },
         { "quick", NULL, &p->quick },
         { "check", NULL, &p->check },

@@ -20,9 +20,8 @@ struct probe_cost {
 struct probe_nic_options {
     bool asked, gpus;
     const char *names; /* of the NICs */
-    const char *tool, *number, *rounds_text, *timeout_text, *at_least;
+    const char *tool, *number, *rounds_text, *timeout_text;
     uint32_t rounds, limit_s;
-    double least;                  /* of --at-least: a share, 0.9 for 90 % */
     struct probe_benchmark custom; /* command is NULL: it is one of the table */
 };
 
