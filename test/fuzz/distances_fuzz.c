@@ -8,7 +8,7 @@
 
 #include "input.h"
 #include "topology/distance_site.h"
-#include "topology/distance_write.h"
+#include "tools/probe/distance_write.h"
 #include "unit/machine.h"
 
 enum { NUMAS = 3, CELLS = NUMAS * NUMAS };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "input.h"
-#include "topology/latency.h"
-#include "topology/link_graph.h"
+#include "tools/probe/latency.h"
+#include "tools/probe/link_graph.h"
 
 enum { COUNT_MAX = 24 };
 

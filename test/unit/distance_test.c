@@ -17,7 +17,7 @@
 #include "leak_check.h"
 #include "machine.h"
 #include "topology/distance_site.h"
-#include "topology/distance_write.h"
+#include "tools/probe/distance_write.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "topology/latency.h"
+#include "tools/probe/latency.h"
 
 /* Files of measured latencies that are wrong. */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "topology/link_graph.h"
+#include "tools/probe/link_graph.h"
 
 static const struct {
     const char *text, *reason;

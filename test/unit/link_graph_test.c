@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "rounds.h"
-#include "topology/link_graph.h"
+#include "tools/probe/link_graph.h"
 
 enum { N_MAX = 16, TRIALS = 1000 };
 

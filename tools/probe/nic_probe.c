@@ -13,7 +13,7 @@
 #include "tools/probe/probe.h"
 #include "tools/probe/process.h"
 #include "tools/tool.h"
-#include "topology/distance_write.h"
+#include "tools/probe/distance_write.h"
 #include "topology/node_load.h"
 #include "util/number.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 #include "tools/probe/benchmark.h"
-#include "topology/latency.h"
-#include "topology/link_graph.h"
+#include "tools/probe/latency.h"
+#include "tools/probe/link_graph.h"
 #include "topology/node.h"
 
 /* The command `nuioa probe`: its options, and what it has found. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/latency.h"
+#include "tools/probe/latency.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/link_graph.h"
+#include "tools/probe/link_graph.h"
 
 #include <errno.h>
 #include <float.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/link_group.h"
+#include "tools/probe/link_group.h"
 
 /* The cut between one link and two is the middle of the widest gap between CUT - REACH and
  * CUT + REACH links. The gap must be at least GAP links wide, and the second widest less than RIVAL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/link_group.h"
+#include "tools/probe/link_group.h"
 
 #include <errno.h>
 #include <math.h>

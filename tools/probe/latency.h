@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_LATENCY_H
-#define NUIOA_TOPOLOGY_LATENCY_H
+#ifndef NUIOA_TOOL_PROBE_LATENCY_H
+#define NUIOA_TOOL_PROBE_LATENCY_H
 
 #include <stddef.h>
 #include <stdint.h>

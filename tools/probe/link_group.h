@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_LINK_GROUP_H
-#define NUIOA_TOPOLOGY_LINK_GROUP_H
+#ifndef NUIOA_TOOL_PROBE_LINK_GROUP_H
+#define NUIOA_TOOL_PROBE_LINK_GROUP_H
 
 #include <stdint.h>
 

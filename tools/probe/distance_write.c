@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/distance_write.h"
+#include "tools/probe/distance_write.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_DISTANCE_WRITE_H
-#define NUIOA_TOPOLOGY_DISTANCE_WRITE_H
+#ifndef NUIOA_TOOL_PROBE_DISTANCE_WRITE_H
+#define NUIOA_TOOL_PROBE_DISTANCE_WRITE_H
 
 #include <stdint.h>
 

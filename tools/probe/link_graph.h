@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_LINK_GRAPH_H
-#define NUIOA_TOPOLOGY_LINK_GRAPH_H
+#ifndef NUIOA_TOOL_PROBE_LINK_GRAPH_H
+#define NUIOA_TOOL_PROBE_LINK_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "topology/latency.h"
+#include "tools/probe/latency.h"
 #include "util/error.h"
 
 /* Infers which NUMA nodes have a direct link, from the latencies between them. The idea is from
