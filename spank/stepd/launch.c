@@ -34,12 +34,12 @@ static void warn_gpus(struct step_run *c, const struct nuioa_plan *plan)
     uint32_t by_rank = c->facts->options.asked ? 0 : task_gpus_by_rank(c);
     if (!c->facts->options.report && !c->facts->options.explain)
         return;
-    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_FOREIGN && by_rank)
+    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && by_rank)
         nuioa_warn(&c->faults,
                    "export: %u of %u ranks get no variable that chooses NICs, because the site "
                    "assumes gpus=local-rank, and nobody typed --nuioa",
                    by_rank, c->facts->step.task_count);
-    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
+    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && lost &&
         task_gpus_are_possible(c, c->facts->step.gpus))
         nuioa_warn(&c->faults,
                    "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,

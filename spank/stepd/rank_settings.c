@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "output/environment.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "util/variable.h"
 
 #define ROOM TASK_MEMORY_TEXT_MAX
@@ -32,10 +32,10 @@ static int write_blocks(struct step_run *c, const struct nuioa_plan *plan, uint3
         used = 0;
     if (at < 0)
         return at;
-    task->foreign = begin_block(task, at);
+    task->libraries = begin_block(task, at);
     if (!plan->planned)
-        used = nuioa_environment_foreign(plan, &c->facts->node, &c->facts->options, local,
-                                         task->text + at, ROOM - (size_t)at);
+        used = nuioa_library_variables(plan, &c->facts->node, &c->facts->options, local,
+                                       task->text + at, ROOM - (size_t)at);
     if (used < 0)
         return used;
     at += used;
@@ -54,7 +54,7 @@ static void write_one(struct step_run *c, const struct nuioa_plan *plan, uint32_
                    "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
                    "same as keys (--nuioa-export=pmix)",
                    c->facts->step.ranks[local], ROOM);
-        task->foreign = task->threads = begin_block(task, 0);
+        task->libraries = task->threads = begin_block(task, 0);
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
         nuioa_warn(&c->faults,

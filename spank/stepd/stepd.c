@@ -93,7 +93,7 @@ static int read_node(struct step_facts *f, struct nuioa_warnings *faults, struct
         return rc;
     if (*o->nic_role)
         nuioa_nic_roles_set(&f->node, o->nic_role);
-    if (o->export_set & NUIOA_EXPORT_FOREIGN)
+    if (o->export_set & NUIOA_EXPORT_LIBRARIES)
         nuioa_nic_subnets_read(&f->node);
     for (unsigned i = 0; i < f->node.warnings.count; i++)
         if (asked && f->node.refusals & 1u << i)

@@ -53,9 +53,9 @@ struct task_memory_part {
     struct task_gpu_set gpus;      /* those that the plan was made for */
     struct nuioa_mempolicy memory; /* the memory policy that the task sets */
     uint32_t init_us;              /* microseconds spent in the task's hook; the task writes it */
-    uint16_t foreign, threads;     /* offsets in bytes of these blocks in `text` */
+    uint16_t libraries, threads;   /* offsets in bytes of these blocks in `text` */
     /* Three blocks of "NAME=VALUE" strings, each ended by an empty string: nuioa's own variables;
-     * foreign ones, which do not replace the user's; and those that place threads, which do not
+     * those of other libraries, which do not replace the user's; and those that place threads, which do not
      * either. They follow each other without a gap, because pages that are not written need no
      * memory. */
     char text[TASK_MEMORY_TEXT_MAX + 1];

@@ -7,7 +7,7 @@
 
 #include "option/option_environment.h"
 #include "output/environment.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "output/user_variables.h"
 #include "spank/common/step.h"
 #include "spank/stepd/gpu_share.h"
@@ -80,13 +80,13 @@ static bool set_looked_up(const struct step_run *c, const struct task_memory_par
     if (!may_filter(c, gpus))
         *text = '\0';
     else if (!c->task_memory->connected)
-        set_block(spank, task->text + task->foreign, false);
+        set_block(spank, task->text + task->libraries, false);
     else if (!c->facts->node.emulated &&
-             nuioa_environment_foreign(&plan, &c->facts->node, &c->facts->options, 0, text, ROOM) >=
+             nuioa_library_variables(&plan, &c->facts->node, &c->facts->options, 0, text, ROOM) >=
                  0)
         set_block(spank, text, false);
     if (may_filter(c, gpus))
-        set_some(spank, task->text + task->foreign, "NCCL_", false);
+        set_some(spank, task->text + task->libraries, "NCCL_", false);
     free(own.nics);
     free(own.gpus);
     return true;
@@ -139,7 +139,7 @@ static void set_nics(const struct step_run *c, uint32_t local, spank_t spank)
         set_shared(c, local, text, spank);
     free(text);
     if (!done && (known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(spank)))))
-        set_block(spank, task->text + task->foreign, false);
+        set_block(spank, task->text + task->libraries, false);
 }
 
 /* nuioa's own variables replace what the user has set. Variables that other programs read do

@@ -10,7 +10,7 @@
 
 #include "input.h"
 #include "output/environment.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "output/report.h"
 #include "output/report_node.h"
 #include "payload.h"
@@ -139,7 +139,7 @@ static void export_all(const struct test *t, const struct nuioa_plan *plan)
         char *env = malloc(ENV_MAX);
         INPUT_CHECK(env != NULL);
         nuioa_environment(plan, &t->node, &t->options, i, env, ENV_MAX);
-        nuioa_environment_foreign(plan, &t->node, &t->options, i, env, ENV_MAX);
+        nuioa_library_variables(plan, &t->node, &t->options, i, env, ENV_MAX);
         nuioa_environment_threads(plan, i, t->cpus_per_task, env, ENV_MAX);
         nuioa_mempolicy_of(&plan->assignments[i], &policy);
         nuioa_memory_text(&plan->assignments[i], text, sizeof(text));

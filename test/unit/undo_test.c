@@ -13,7 +13,7 @@
 
 #include "machine.h"
 #include "output/environment.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "output/report.h"
 #include "plan/bind.h"
 #include "plan/plan_make.h"
@@ -21,7 +21,7 @@
 
 /* The texts of one rank: its variables, those of other programs, and of its threads. */
 struct texts {
-    char own[8192], foreign[8192], threads[8192];
+    char own[8192], libraries[8192], threads[8192];
     struct nuioa_mempolicy memory;
 };
 
@@ -30,7 +30,7 @@ static struct texts *texts_of(const struct plan_case *s, uint32_t local)
     struct texts *t = calloc(1, sizeof(*t));
     const struct nuioa_plan *plan = &s->plan;
     assert_true(t && nuioa_environment(plan, &s->node, &s->options, local, t->own, 8192) > 0);
-    assert_true(nuioa_environment_foreign(plan, &s->node, &s->options, local, t->foreign, 8192) >
+    assert_true(nuioa_library_variables(plan, &s->node, &s->options, local, t->libraries, 8192) >
                 0);
     assert_true(nuioa_environment_threads(plan, local, 2, t->threads, 8192) > 0);
     assert_int_equal(nuioa_mempolicy_of(&plan->assignments[local], &t->memory), 0);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "output/environment.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "output/user_variables.h"
 #include "plan/bind.h"
 #include "tools/tool.h"
@@ -66,11 +66,11 @@ static void set_rank_id(const struct exec_plan *e)
 }
 
 /* Sets those variables of other programs that choose NICs, where they may. */
-static void set_foreign(const struct exec_plan *e, char *block)
+static void set_libraries(const struct exec_plan *e, char *block)
 {
     if (exec_plan_filters(e) &&
-        nuioa_environment_foreign(&e->plan, &e->node, &e->input->options, e->input->place.local,
-                                  block, BLOCK_SIZE) >= 0)
+        nuioa_library_variables(&e->plan, &e->node, &e->input->options, e->input->place.local,
+                                block, BLOCK_SIZE) >= 0)
         set_block(block, false);
 }
 
@@ -82,7 +82,7 @@ static void set_variables(struct exec_plan *e, char *block)
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_rank_id(e);
-    set_foreign(e, block);
+    set_libraries(e, block);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
         set_block(block, false);
@@ -112,7 +112,7 @@ void exec_set_nics(const struct exec_plan *e)
     if (nuioa_environment_nics(own, &e->node, &e->input->options, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_rank_id(e);
-    set_foreign(e, block);
+    set_libraries(e, block);
     free(block);
 }
 

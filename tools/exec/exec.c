@@ -223,7 +223,7 @@ static void report(const struct job *job)
             print_warnings(&e->node.warnings);
         return;
     }
-    if (!in->placed && o->export_set & NUIOA_EXPORT_FOREIGN && !exec_plan_filters(e))
+    if (!in->placed && o->export_set & NUIOA_EXPORT_LIBRARIES && !exec_plan_filters(e))
         fprintf(stderr, "nuioa: export: no variable chooses NICs, because %s\n",
                 exec_plan_lacks_gpus(e)
                     ? "nobody knows which GPUs this process has"

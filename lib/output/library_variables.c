@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/foreign.h"
+#include "output/library_variables.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -188,9 +188,9 @@ static void put_mpich(struct nuioa_block *b, const struct nuioa_plan *plan,
         nuioa_block_put(b, "MPICH_OFI_NIC_POLICY=NUMA");
 }
 
-int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                              const struct nuioa_options *options, uint32_t local, char *env,
-                              size_t size)
+int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                            const struct nuioa_options *options, uint32_t local, char *env,
+                            size_t size)
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     const struct choice own = { assignment->nics, assignment->nic_count },

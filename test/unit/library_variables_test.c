@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "output/foreign.h"
+#include "output/library_variables.h"
 #include "plan_case.h"
 
 /* The variables of other programs that choose NICs. */
@@ -22,12 +22,12 @@ static const char *find(const char *env, const char *name)
     return NULL;
 }
 
-static const char *foreign(struct plan_case *s, unsigned local, const char *name)
+static const char *variable(struct plan_case *s, unsigned local, const char *name)
 {
     static char env[16384];
     nuioa_options_finish(&s->options);
-    assert_true(
-        nuioa_environment_foreign(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
+    assert_true(nuioa_library_variables(&s->plan, &s->node, &s->options, local, env, sizeof(env)) >
+                0);
     return find(env, name);
 }
 
@@ -40,18 +40,18 @@ static void test_nccl(void **state)
     plan_case_on(s, 4, 4);
     plan_case_option(s, "export", "ucx,nccl");
     plan_case_make(s);
-    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
-    assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
+    assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
+    assert_string_equal(variable(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
     for (unsigned i = 0; i < 4; i++)
-        assert_null(foreign(s, i, "NCCL_IB_HCA"));
+        assert_null(variable(s, i, "NCCL_IB_HCA"));
     plan_case_option(s, "nic", "mlx5_1,mlx5_0");
     plan_case_make(s);
     for (unsigned i = 0; i < 4; i++)
-        assert_string_equal(foreign(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
+        assert_string_equal(variable(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_make(s);
-    assert_string_equal(foreign(s, 0, "NCCL_IB_HCA"), "=mlx5_1:1");
-    assert_null(foreign(s, 0, "NCCL_SOCKET_IFNAME"));
+    assert_string_equal(variable(s, 0, "NCCL_IB_HCA"), "=mlx5_1:1");
+    assert_null(variable(s, 0, "NCCL_SOCKET_IFNAME"));
 
     for (unsigned i = 0; i < 2; i++) {
         s->node.nics[i].kind = NUIOA_NIC_SLINGSHOT;
@@ -62,8 +62,8 @@ static void test_nccl(void **state)
     plan_case_option(s, "nic", "slingshot");
     plan_case_make(s);
     for (unsigned i = 0; i < 4; i++)
-        assert_string_equal(foreign(s, i, "NCCL_SOCKET_IFNAME"), "=hsn0,hsn1");
-    assert_null(foreign(s, 0, "NCCL_IB_HCA"));
+        assert_string_equal(variable(s, i, "NCCL_SOCKET_IFNAME"), "=hsn0,hsn1");
+    assert_null(variable(s, 0, "NCCL_IB_HCA"));
     plan_case_free(s);
 }
 
@@ -91,31 +91,31 @@ static void test_connected(void **state)
     plan_case_make(s);
     assert_true(s->plan.usable.connected);
     give_nics(s, 1, 1);
-    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
-    assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+    assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
+    assert_string_equal(variable(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
     give_nics(s, 1, 2);
-    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1,mlx5_0:1");
-    assert_null(foreign(s, 0, "UCX_MAX_RNDV_RAILS"));   /* UCX uses two by itself */
-    assert_null(foreign(s, 0, "FI_VERBS_DEVICE_NAME")); /* it takes one */
+    assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1,mlx5_0:1");
+    assert_null(variable(s, 0, "UCX_MAX_RNDV_RAILS"));   /* UCX uses two by itself */
+    assert_null(variable(s, 0, "FI_VERBS_DEVICE_NAME")); /* it takes one */
 
     for (unsigned i = 0; i < 2; i++)
         s->node.nics[i].fabric[0] = '\0'; /* the subnet is unknown */
     plan_case_make(s);
     assert_false(s->plan.usable.connected);
     for (unsigned i = 0; i < 4; i++) {
-        assert_string_equal(foreign(s, i, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:1");
-        assert_null(foreign(s, i, "FI_VERBS_DEVICE_NAME"));
+        assert_string_equal(variable(s, i, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:1");
+        assert_null(variable(s, i, "FI_VERBS_DEVICE_NAME"));
     }
     plan_case_option(s, "rails", "connected");
     plan_case_make(s);
     assert_true(s->plan.usable.connected);
-    assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
+    assert_string_equal(variable(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
 
     plan_case_option(s, "nic", "mlx5_1");
     plan_case_option(s, "rails", "auto");
     plan_case_make(s);
     assert_true(s->plan.usable.connected); /* there is one only */
-    assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+    assert_string_equal(variable(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
     plan_case_free(s);
 }
 
@@ -140,12 +140,12 @@ static void test_rails_of_ucx(void **state)
         plan_case_on(s, cases[t].tasks, 1);
         plan_case_option(s, "export", "ucx");
         plan_case_make(s);
-        assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"),
+        assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"),
                             "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1");
         if (cases[t].rails)
-            assert_string_equal(foreign(s, 0, "UCX_MAX_RNDV_RAILS"), cases[t].rails);
+            assert_string_equal(variable(s, 0, "UCX_MAX_RNDV_RAILS"), cases[t].rails);
         else
-            assert_null(foreign(s, 0, "UCX_MAX_RNDV_RAILS"));
+            assert_null(variable(s, 0, "UCX_MAX_RNDV_RAILS"));
         plan_case_free(s);
     }
 }
@@ -169,16 +169,16 @@ static void test_kinds(void **state)
     plan_case_option(s, "export", "ucx,ofi,psm");
     set_kind(s, NUIOA_NIC_EFA, "rdmap");
     give_nics(s, 0, 2);
-    assert_string_equal(foreign(s, 0, "FI_EFA_IFACE"), "rdmap0,rdmap1");
-    assert_null(foreign(s, 0, "UCX_NET_DEVICES")); /* UCX before 1.18 would find no device */
+    assert_string_equal(variable(s, 0, "FI_EFA_IFACE"), "rdmap0,rdmap1");
+    assert_null(variable(s, 0, "UCX_NET_DEVICES")); /* UCX before 1.18 would find no device */
     set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
-    assert_null(foreign(s, 0, "HFI_UNIT")); /* two planes are possible */
+    assert_null(variable(s, 0, "HFI_UNIT")); /* two planes are possible */
     plan_case_option(s, "rails", "connected");
     set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
-    assert_string_equal(foreign(s, 3, "HFI_UNIT"), "1");
-    assert_string_equal(foreign(s, 3, "FI_OPX_HFI_SELECT"), "1");
+    assert_string_equal(variable(s, 3, "HFI_UNIT"), "1");
+    assert_string_equal(variable(s, 3, "FI_OPX_HFI_SELECT"), "1");
     give_nics(s, 0, 2);
-    assert_null(foreign(s, 0, "HFI_UNIT"));
+    assert_null(variable(s, 0, "HFI_UNIT"));
     plan_case_free(s);
 }
 
@@ -194,7 +194,7 @@ static void test_nccl_gpus(void **state)
     plan_case_make(s);
     s->plan.assignments[2].gpu_count = 3;
     for (unsigned i = 0; i < 4; i++)
-        assert_string_equal(foreign(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
+        assert_string_equal(variable(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
     plan_case_free(s);
 }
 
@@ -219,9 +219,9 @@ static void test_prefixes(void **state)
         plan_case_make(s);
         give_nics(s, 1, 1);
         if (cases[t].set)
-            assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+            assert_string_equal(variable(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
         else
-            assert_null(foreign(s, 0, "FI_VERBS_DEVICE_NAME"));
+            assert_null(variable(s, 0, "FI_VERBS_DEVICE_NAME"));
     }
     plan_case_free(s);
 }
@@ -251,28 +251,28 @@ static void test_gpus(void **state)
     plan_case_option(s, "rails", "connected");
     set_kind(s, NUIOA_NIC_ROCE, "rocep");
     give_nics(s, 1, 1);
-    assert_null(foreign(s, 0, "PSM3_NIC"));
-    assert_null(foreign(s, 0, "NVSHMEM_HCA_LIST"));
+    assert_null(variable(s, 0, "PSM3_NIC"));
+    assert_null(variable(s, 0, "NVSHMEM_HCA_LIST"));
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
-    assert_string_equal(foreign(s, 0, "PSM3_NIC"), "rocep1");
-    assert_string_equal(foreign(s, 0, "NVSHMEM_HCA_LIST"), "rocep1:1");
-    assert_string_equal(foreign(s, 0, "NVSHMEM_ENABLE_NIC_PE_MAPPING"), "1");
-    assert_null(foreign(s, 1, "PSM3_NIC"));
+    assert_string_equal(variable(s, 0, "PSM3_NIC"), "rocep1");
+    assert_string_equal(variable(s, 0, "NVSHMEM_HCA_LIST"), "rocep1:1");
+    assert_string_equal(variable(s, 0, "NVSHMEM_ENABLE_NIC_PE_MAPPING"), "1");
+    assert_null(variable(s, 1, "PSM3_NIC"));
     give_gpus(s, 2, NUIOA_GPU_NVIDIA);
-    assert_null(foreign(s, 0, "NVSHMEM_HCA_LIST")); /* nobody knows which one it uses */
+    assert_null(variable(s, 0, "NVSHMEM_HCA_LIST")); /* nobody knows which one it uses */
     give_gpus(s, 1, NUIOA_GPU_AMD);
-    assert_null(foreign(s, 0, "NVSHMEM_HCA_LIST"));
-    assert_string_equal(foreign(s, 0, "PSM3_NIC"), "rocep1");
+    assert_null(variable(s, 0, "NVSHMEM_HCA_LIST"));
+    assert_string_equal(variable(s, 0, "PSM3_NIC"), "rocep1");
     give_nics(s, 1, 2);
-    assert_null(foreign(s, 0, "PSM3_NIC"));
+    assert_null(variable(s, 0, "PSM3_NIC"));
     give_nics(s, 1, 1);
     snprintf(s->node.nics[1].name, sizeof(s->node.nics[1].name), "bed0");
-    assert_null(foreign(s, 0, "PSM3_NIC")); /* it would be a number */
+    assert_null(variable(s, 0, "PSM3_NIC")); /* it would be a number */
     snprintf(s->node.nics[1].name, sizeof(s->node.nics[1].name), "roce*");
-    assert_null(foreign(s, 0, "PSM3_NIC"));
+    assert_null(variable(s, 0, "PSM3_NIC"));
     s->plan.usable.connected = false;
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
-    assert_null(foreign(s, 0, "NVSHMEM_HCA_LIST"));
+    assert_null(variable(s, 0, "NVSHMEM_HCA_LIST"));
     plan_case_free(s);
 }
 
@@ -289,16 +289,16 @@ static void test_slingshot(void **state)
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     give_nics(s, 1, 1);
     give_gpus(s, 2, NUIOA_GPU_AMD);
-    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME")); /* nobody knows its name */
+    assert_null(variable(s, 0, "FI_CXI_DEVICE_NAME")); /* nobody knows its name */
     snprintf(s->node.nics[1].cxi, sizeof(s->node.nics[1].cxi), "cxi10");
-    assert_string_equal(foreign(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
-    assert_null(foreign(s, 1, "FI_CXI_DEVICE_NAME")); /* it has no GPU */
+    assert_string_equal(variable(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
+    assert_null(variable(s, 1, "FI_CXI_DEVICE_NAME")); /* it has no GPU */
     snprintf(s->node.nics[0].cxi, sizeof(s->node.nics[0].cxi), "cxi1");
-    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME"));
+    assert_null(variable(s, 0, "FI_CXI_DEVICE_NAME"));
     snprintf(s->node.nics[0].cxi, sizeof(s->node.nics[0].cxi), "cxi2");
-    assert_string_equal(foreign(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
+    assert_string_equal(variable(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
     give_nics(s, 1, 2);
-    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME"));
+    assert_null(variable(s, 0, "FI_CXI_DEVICE_NAME"));
     plan_case_free(s);
 }
 
@@ -312,10 +312,10 @@ static void test_mpich(void **state)
     plan_case_on(s, 4, 4);
     plan_case_option(s, "export", "mpich");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
-    assert_string_equal(foreign(s, 0, "MPICH_OFI_NIC_POLICY"), "NUMA");
+    assert_string_equal(variable(s, 0, "MPICH_OFI_NIC_POLICY"), "NUMA");
     s->plan.assignments[2].gpu_count = 1;
     for (unsigned i = 0; i < 4; i++)
-        assert_null(foreign(s, i, "MPICH_OFI_NIC_POLICY"));
+        assert_null(variable(s, i, "MPICH_OFI_NIC_POLICY"));
     s->plan.assignments[2].gpu_count = 0;
     plan_case_free(s);
 }
@@ -329,5 +329,5 @@ int main(void)
         cmocka_unit_test(test_gpus),      cmocka_unit_test(test_slingshot),
         cmocka_unit_test(test_mpich),
     };
-    return cmocka_run_group_tests_name("foreign", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("library_variables", tests, NULL, NULL);
 }

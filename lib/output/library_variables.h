@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_OUTPUT_FOREIGN_H
-#define NUIOA_OUTPUT_FOREIGN_H
+#ifndef NUIOA_OUTPUT_LIBRARY_VARIABLES_H
+#define NUIOA_OUTPUT_LIBRARY_VARIABLES_H
 
 #include "plan/plan.h"
 
@@ -14,8 +14,8 @@
  * user or the site set the option `nic`. FI_CXI_DEVICE_NAME, PSM3_NIC and those of NVSHMEM are for
  * ranks whose GPUs are known. The caller does not set variables that the user has set, and sets
  * none for a task whose GPUs are unknown, because each of them may need its own NIC. */
-int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                              const struct nuioa_options *options, uint32_t local, char *env,
-                              size_t size);
+int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                            const struct nuioa_options *options, uint32_t local, char *env,
+                            size_t size);
 
 #endif
