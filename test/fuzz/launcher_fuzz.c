@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t typed = input_byte(&input);
     char *list = typed & 8 ? input_line(&input) : NULL;
     const struct launcher_request given = {
-        .launcher = typed & 1 ? launcher_table[typed >> 5].name : NULL,
+        .launcher = typed & 1 ? launcher_table[(typed >> 4) % 11].name : NULL,
         .has_local_rank = typed & 2,
         .has_local_size = typed & 4,
         .local_rank = typed >> 5,

@@ -7,8 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
 hagrid=$machines/hagrid5.xml
-unset "${!OMPI_@}" "${!PMI_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}" "${!NUIOA_@}"
-unset LOCAL_RANK LOCAL_WORLD_SIZE RANK WORLD_SIZE GROUP_WORLD_SIZE
+unset "${!OMPI_@}" "${!PMI_@}" "${!MV2_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}" "${!NUIOA_@}"
+unset LOCAL_RANK LOCAL_WORLD_SIZE LOCAL_SIZE RANK WORLD_SIZE GROUP_WORLD_SIZE CROSS_SIZE
 unset MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
 
 # --- wrong usage --------------------------------------------------------------------------------
@@ -24,8 +24,8 @@ usage "--local-rank: 'x' is not a number" exec --local-rank x --local-size 2 -- 
 usage "--local-size: '0' is not a number" exec --local-rank 0 --local-size 0 -- true
 usage "--cpus-per-task: '0' is not" exec --cpus-per-task 0 -- true
 usage "local rank 2 of 2 is not possible" exec --local-rank 2 --local-size 2 -- true
-usage "--launcher: 'ssh' is not one of openmpi, hydra, pals, torchrun, flux, jsm, slurm, pmix" \
-    exec --launcher ssh -- true
+usage "--launcher: 'ssh' is not one of openmpi, hydra, mvapich, pals, torchrun, deepspeed, flux, \
+jsm, slurm, pmix" exec --launcher ssh -- true
 usage "--ranks: " exec --local-rank 0 --local-size 2 --ranks x -- true
 usage "--ranks names 3 ranks, but 2 are" exec --local-rank 0 --local-size 2 --ranks 0-2 -- true
 usage "--policy: 'fast' is not one of" exec --policy fast -- true
@@ -38,9 +38,8 @@ is "the program's arguments and status" "$status|$out|$err" "7|a b|"
 run "${patient[@]}" -- sh -c 'exit 5'
 is "no launcher: it runs, and one line says what was looked at" \
     "$status|$(wc -l <"$work/err")" "5|1"
-for name in OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PALS_LOCAL_RANKID LOCAL_RANK \
-    FLUX_TASK_LOCAL_ID JSM_NAMESPACE_LOCAL_RANK SLURM_LOCALID PMIX_RANK --local-rank --local-size \
-    "the program runs"; do
+for name in openmpi hydra mvapich pals torchrun deepspeed flux jsm slurm pmix --local-rank \
+    --local-size "the program runs"; do
     is "... $name" "$(grep -c -- "$name" "$work/err")" 1
 done
 run "${patient[@]}" --local-rank 0 --local-size 1 -- "$work/no such program"
@@ -164,7 +163,13 @@ by "Open MPI" "local rank 3 of 8 (openmpi), rank 11" OMPI_COMM_WORLD_LOCAL_RANK=
     OMPI_COMM_WORLD_LOCAL_SIZE=8 OMPI_COMM_WORLD_RANK=11 OMPI_COMM_WORLD_SIZE=16
 by "Hydra, Intel MPI" "local rank 3 of 8 (hydra), rank 11" MPI_LOCALRANKID=3 MPI_LOCALNRANKS=8 \
     PMI_RANK=11 PMI_SIZE=16
+by "MVAPICH2" "local rank 3 of 8 (mvapich), rank 11" MV2_COMM_WORLD_LOCAL_RANK=3 \
+    MV2_COMM_WORLD_LOCAL_SIZE=8 MV2_COMM_WORLD_RANK=11 MV2_COMM_WORLD_SIZE=16
+by "Hydra, not spawned" "local rank 0 of 2 (hydra), rank 0" MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2 \
+    PMI_RANK=0 PMI_SIZE=2 PMI_SPAWNED=0
 by "PALS" "local rank 3 of 8 (pals), rank 11" PALS_LOCAL_RANKID=3 PALS_LOCAL_SIZE=8 PALS_RANKID=11
+by "PALS, the size from Cray PMI" "local rank 3 of 8 (pals), rank 11" PALS_LOCAL_RANKID=3 \
+    PMI_LOCAL_SIZE=8 PALS_RANKID=11 PMI_RANK=11 PMI_LOCAL_RANK=3 PMI_SIZE=16
 by "torchrun" "local rank 3 of 8 (torchrun), rank 11" LOCAL_RANK=3 LOCAL_WORLD_SIZE=8 RANK=11 \
     WORLD_SIZE=16
 by "torchrun, more processes on the first node" "local rank 0 of 2 (torchrun), rank 5" \
@@ -173,6 +178,16 @@ for i in 0 1 3; do
     by "torchrun --virtual-local-rank, $i" "local rank $i of 4 (torchrun), rank $((4 + i))" \
         LOCAL_RANK=0 LOCAL_WORLD_SIZE=4 RANK=$((4 + i)) WORLD_SIZE=8 GROUP_WORLD_SIZE=2
 done
+by "DeepSpeed" "local rank 3 of 8 (deepspeed), rank 11" LOCAL_RANK=3 LOCAL_SIZE=8 RANK=11 \
+    WORLD_SIZE=16 CROSS_RANK=1 CROSS_SIZE=2
+by "DeepSpeed, elastic" "local rank 3 of 8 (torchrun), rank 11" LOCAL_RANK=3 LOCAL_SIZE=8 \
+    LOCAL_WORLD_SIZE=8 RANK=11 WORLD_SIZE=16
+by "Accelerate starts torchrun, or DeepSpeed beside it" "local rank 3 of 8 (torchrun), rank 3" \
+    LOCAL_RANK=3 LOCAL_WORLD_SIZE=8 RANK=3 WORLD_SIZE=8 ACCELERATE_MIXED_PRECISION=no
+by "Ray Train" "local rank 1 of 2 (torchrun), rank 3" LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 RANK=3 \
+    WORLD_SIZE=4 NODE_RANK=1
+by "Lightning sets nothing under srun" "local rank 1 of 3 (slurm), rank 4" SLURM_LOCALID=1 \
+    SLURM_PROCID=4 SLURM_GTIDS=3,4,5 SLURM_STEP_NUM_TASKS=6 SLURM_NTASKS=6
 by "Flux on one node" "local rank 3 of 8 (flux), rank 3" FLUX_TASK_LOCAL_ID=3 FLUX_JOB_NNODES=1 \
     FLUX_JOB_SIZE=8 FLUX_TASK_RANK=3
 by "JSM" "local rank 3 of 8 (jsm), rank 11" JSM_NAMESPACE_LOCAL_RANK=3 JSM_NAMESPACE_LOCAL_SIZE=8 \
@@ -184,9 +199,19 @@ by "Slurm, all nodes alike" "local rank 1 of 3 (slurm), rank 8" SLURM_LOCALID=1 
     SLURM_STEP_TASKS_PER_NODE='3(x4)'
 by "Slurm comes last" "local rank 3 of 8 (hydra)" MPI_LOCALRANKID=3 MPI_LOCALNRANKS=8 \
     SLURM_LOCALID=0 SLURM_GTIDS=0 SLURM_PROCID=0
+copied=(SLURM_LOCALID=1 SLURM_PROCID=4 SLURM_GTIDS=3,4,5 SLURM_STEP_NUM_TASKS=6)
+by "a script has copied Slurm's numbers" "local rank 1 of 3 (slurm), rank 4" "${copied[@]}" \
+    LOCAL_RANK=1 RANK=4 WORLD_SIZE=6
+by "... and the number of local ranks" "local rank 1 of 3 (torchrun), rank 4" "${copied[@]}" \
+    LOCAL_RANK=1 RANK=4 WORLD_SIZE=6 LOCAL_WORLD_SIZE=3
+by "torchrun in a step of one task" "local rank 3 of 4 (torchrun), rank 3" SLURM_LOCALID=0 \
+    SLURM_PROCID=0 SLURM_GTIDS=0 SLURM_STEP_NUM_TASKS=1 LOCAL_RANK=3 LOCAL_WORLD_SIZE=4 RANK=3 \
+    WORLD_SIZE=4
 by "two that agree" "local rank 3 of 8 (openmpi)" OMPI_COMM_WORLD_LOCAL_RANK=3 \
     OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=3 LOCAL_WORLD_SIZE=8
 options=(--local-size 8)
+by "a number that was typed is not looked for in Slurm's" "local rank 3 of 8 (torchrun)" \
+    LOCAL_RANK=3 SLURM_LOCALID=0 SLURM_PROCID=0 SLURM_GTIDS=0 SLURM_STEP_NUM_TASKS=1
 by "Flux on several nodes" "local rank 3 of 8 (flux), rank 11" FLUX_TASK_LOCAL_ID=3 \
     FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=16 FLUX_TASK_RANK=11
 options=(--local-size 8 --ranks block)
@@ -196,6 +221,8 @@ options=(--launcher torchrun)
 by "the launcher that is named" "local rank 1 of 2 (torchrun)" OMPI_COMM_WORLD_LOCAL_RANK=3 \
     OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2
 options=(--local-rank 1 --local-size 2)
+by "by hand, spawned" "local rank 1 of 2 (openmpi)" OMPI_COMM_WORLD_LOCAL_RANK=0 \
+    OMPI_COMM_WORLD_LOCAL_SIZE=1 OMPI_PARENT_PORT=1.0:1
 by "by hand" "local rank 1 of 2" A=1
 by "by hand, against the environment" "local rank 1 of 2" OMPI_COMM_WORLD_LOCAL_RANK=x LOCAL_RANK=3
 
@@ -207,18 +234,70 @@ what_to_type() {
     is "$name" "$out|$(wc -l <"$work/err")|$(grep -cF -- "$wanted" "$work/err")" "ran|1|1"
 }
 options=()
-what_to_type "a contradiction" "OMPI_COMM_WORLD_LOCAL_RANK=3 and LOCAL_RANK=1 contradict" \
-    OMPI_COMM_WORLD_LOCAL_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2
-what_to_type "a local rank that is too large" "local rank 8 of 8 is not possible" \
-    MPI_LOCALRANKID=8 MPI_LOCALNRANKS=8
-what_to_type "no number" "OMPI_COMM_WORLD_LOCAL_RANK is missing or no number; --local-rank" \
+what_to_type "no number" "OMPI_COMM_WORLD_LOCAL_RANK is unset or not a number: use --local-rank R" \
     OMPI_COMM_WORLD_LOCAL_RANK=x OMPI_COMM_WORLD_LOCAL_SIZE=8
-what_to_type "no size" "MPI_LOCALNRANKS is missing or no number; --local-size" MPI_LOCALRANKID=1
-what_to_type "Flux on several nodes says no size" "FLUX_JOB_NNODES=1" FLUX_TASK_LOCAL_ID=3 \
+what_to_type "no size" "MPI_LOCALNRANKS is unset or not a number: use --local-size N" \
+    MPI_LOCALRANKID=0
+what_to_type "MVAPICH2 without its size" "MV2_COMM_WORLD_LOCAL_SIZE is unset or not a number" \
+    MV2_COMM_WORLD_LOCAL_RANK=0
+what_to_type "PALS without a size" "PALS_LOCAL_SIZE is unset or not a number" PALS_LOCAL_RANKID=0
+what_to_type "DeepSpeed without a number" "LOCAL_SIZE is unset or not a number" LOCAL_RANK=0 \
+    LOCAL_SIZE=x
+what_to_type "Lightning, which starts its processes itself" "LOCAL_WORLD_SIZE is unset or not" \
+    LOCAL_RANK=0 NODE_RANK=0 WORLD_SIZE=4
+what_to_type "Flux on several nodes says no size" "FLUX_JOB_NNODES=1" FLUX_TASK_LOCAL_ID=0 \
     FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=16
-what_to_type "PMIx says the rank only" "--local-size N --ranks block" PMIX_RANK=11
+what_to_type "PMIx says the rank only" "--local-size N --ranks block" PMIX_RANK=0
 what_to_type "Slurm says no number" "SLURM_GTIDS or SLURM_STEP_TASKS_PER_NODE" SLURM_LOCALID=0 \
     SLURM_STEP_TASKS_PER_NODE='4,3(x2)'
+
+# once NAME WANTED N FORM...: of N processes, with these variables each, in which %d is the local
+# rank, %r the rank from 4 on, all run the program, and one says WANTED
+once() {
+    local name=$1 wanted=$2 count=$3 i ran=0 variables
+    shift 3
+    : >"$work/lines"
+    for ((i = 0; i < count; i++)); do
+        variables=("${@//%d/$i}") variables=("${variables[@]//%r/$((i + 4))}")
+        env "${variables[@]}" "$tool" "${patient[@]}" -- echo ran 2>>"$work/lines" |
+            grep -q '^ran$' && ran=$((ran + 1))
+    done
+    is "$name" "$ran|$(wc -l <"$work/lines")|$(grep -cF -- "$wanted" "$work/lines")" "$count|1|1"
+}
+step=(SLURM_LOCALID=%d SLURM_PROCID=%r SLURM_GTIDS=4,5,6,7 SLURM_STEP_NUM_TASKS=8)
+ompi=(OMPI_COMM_WORLD_LOCAL_RANK=%d OMPI_COMM_WORLD_LOCAL_SIZE=4 OMPI_COMM_WORLD_RANK=%r
+    OMPI_COMM_WORLD_SIZE=8)
+once "once for the node: a local rank of another step" \
+    "SLURM_LOCALID=0 and LOCAL_RANK=3 contradict each other: use --launcher slurm or \
+--launcher torchrun" 4 "${step[@]}" LOCAL_RANK=3 RANK=%r WORLD_SIZE=8
+once "... which is that of rank 0" "SLURM_LOCALID=1 and LOCAL_RANK=0 contradict" 4 "${step[@]}" \
+    LOCAL_RANK=0 RANK=%r WORLD_SIZE=8
+once "... a rank of another step" "SLURM_PROCID=4 and RANK=0 contradict" 4 "${step[@]}" \
+    LOCAL_RANK=%d RANK=0 WORLD_SIZE=8
+once "... which is that of the first one" "SLURM_PROCID=5 and RANK=4 contradict" 4 "${step[@]}" \
+    LOCAL_RANK=%d RANK=4 WORLD_SIZE=8
+once "... the size of the job, of which this is one step" \
+    "SLURM_STEP_NUM_TASKS=8 and WORLD_SIZE=16 contradict" 4 "${step[@]}" LOCAL_RANK=%d RANK=%r \
+    WORLD_SIZE=16
+once "... a part of the numbers is there" "LOCAL_WORLD_SIZE is unset or not a number" 4 \
+    "${step[@]}" LOCAL_RANK=%d
+once "... two launchers" "OMPI_COMM_WORLD_LOCAL_RANK=0 and LOCAL_RANK=1 contradict" 4 "${ompi[@]}" \
+    LOCAL_RANK=1
+once "... and their sizes" "OMPI_COMM_WORLD_LOCAL_SIZE=4 and LOCAL_WORLD_SIZE=2 contradict" 4 \
+    "${ompi[@]}" LOCAL_RANK=%d LOCAL_WORLD_SIZE=2
+once "... workers of one process of a launcher" \
+    "OMPI_COMM_WORLD_LOCAL_SIZE=1 and LOCAL_WORLD_SIZE=4 contradict" 4 \
+    OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1 LOCAL_RANK=%d LOCAL_WORLD_SIZE=4
+once "... DeepSpeed's size, and torchrun's" "LOCAL_WORLD_SIZE=4 and LOCAL_SIZE=2 contradict" 4 \
+    LOCAL_RANK=%d LOCAL_WORLD_SIZE=4 LOCAL_SIZE=2
+once "... spawned ranks" "spawned ranks are not placed: openmpi does not say which" 4 "${ompi[@]}" \
+    OMPI_PARENT_PORT=204800001.0:3373690132
+once "... of MPICH" "spawned ranks are not placed: hydra" 2 MPI_LOCALRANKID=%d MPI_LOCALNRANKS=2 \
+    PMI_RANK=%d PMI_SPAWNED=1
+once "... no number" "OMPI_COMM_WORLD_LOCAL_RANK=x and LOCAL_RANK=0 contradict" 4 \
+    OMPI_COMM_WORLD_LOCAL_RANK=x LOCAL_RANK=%d
+once "... a local rank that is too large" "local rank 2 of 2 is not possible" 4 \
+    MPI_LOCALRANKID=%d MPI_LOCALNRANKS=2
 options=(--hints heavy=0)
 what_to_type "hints need the ranks of the others" "--ranks block" OMPI_COMM_WORLD_LOCAL_RANK=0 \
     OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4
@@ -228,6 +307,10 @@ leader() {
     env "$@" "$tool" "${patient[@]}" "${options[@]}" -- env 2>&1 | sed -n 's/^NUIOA_ORDER=//p'
 }
 options=()
+is "no consecutive ranks: DeepSpeed with unlike nodes" "$(leader LOCAL_RANK=1 LOCAL_SIZE=2 RANK=3 \
+    WORLD_SIZE=5 CROSS_SIZE=2)" ""
+is "... with equal ones" "$(leader LOCAL_RANK=1 LOCAL_SIZE=2 RANK=5 WORLD_SIZE=6 CROSS_SIZE=3 |
+    tr , '\n' | sort | xargs)" "4 5"
 is "consecutive ranks: torchrun" "$(leader LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 RANK=4 WORLD_SIZE=8 |
     tr , '\n' | sort | xargs)" "4 5"
 ompi=(OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=4)

@@ -29,8 +29,9 @@ static const char usage[] =
     "program runs. Variables SLURM_NUIOA and SLURM_NUIOA_NAME count as for srun: with\n"
     "SLURM_NUIOA=off it only runs the program.\n"
     "\n"
-    "  --launcher NAME      openmpi, hydra, pals, torchrun, flux, jsm, slurm or pmix: whose\n"
-    "                       variables tell the local rank; default: those that are there\n"
+    "  --launcher NAME      openmpi, hydra, mvapich, pals, torchrun, deepspeed, flux, jsm,\n"
+    "                       slurm or pmix: whose variables tell the local rank; default: those\n"
+    "                       that are there\n"
     "  --local-rank R       this process among those on its node, from 0, instead of a launcher's\n"
     "  --local-size N       how many there are\n"
     "  --ranks LIST|block   which ranks of the job they are: such as 4-7; block: consecutive ones\n"
@@ -143,6 +144,8 @@ static int make_plan(struct job *job)
     int rc = exec_input_read_process(in, &job->request, &err);
     if (rc == -EINVAL)
         return tool_usage("exec", "%s", err.text);
+    if (rc == -ENOENT && !job->print && !in->place.speaks)
+        return TOOL_UNANSWERED; /* another process of this node says it */
     if (rc)
         return tool_fail("%s%s", err.text, job->print ? "" : " (the program runs as it is)");
     if (in->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)

@@ -90,14 +90,13 @@ static bool slurm_means_another(char *const *environment)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* With --virtual-local-rank of torchrun each worker sees one GPU and has LOCAL_RANK 0. If all nodes
- * have as many workers, the rank in the job tells which one it is. */
-static uint32_t torchrun_local(const struct said *said, char *const *environment)
+/* Returns true if the launcher says that all nodes have as many ranks as this one. */
+static bool is_equal(const struct launcher *launcher, const struct said *said,
+                     char *const *environment)
 {
-    uint32_t nodes = number(environment, "GROUP_WORLD_SIZE");
-    bool equal = nodes != UNKNOWN && said->count != UNKNOWN && said->count &&
-                 said->rank != UNKNOWN && (uint64_t)nodes * said->count == said->size;
-    return !said->local && equal ? said->rank % said->count : said->local;
+    uint32_t nodes = number(environment, launcher->nodes);
+    return nodes != UNKNOWN && said->count != UNKNOWN && said->count &&
+           (uint64_t)nodes * said->count == said->size;
 }
 
 static struct said read_said(const struct launcher *launcher, char *const *environment)
@@ -108,11 +107,16 @@ static struct said read_said(const struct launcher *launcher, char *const *envir
         .rank = number(environment, launcher->rank),
         .size = number(environment, launcher->size),
     };
+    if (said.count == UNKNOWN)
+        said.count = number(environment, launcher->local_size_too);
     if (is_named(launcher, "slurm"))
         said.count = slurm_count(environment);
-    if (is_named(launcher, "torchrun"))
-        said.local = torchrun_local(&said, environment);
-    if (is_named(launcher, "flux") && number(environment, "FLUX_JOB_NNODES") == 1)
+    /* With --virtual-local-rank of torchrun each worker sees one GPU and has LOCAL_RANK 0. If all
+     * nodes have as many workers, the rank in the job tells which one it is. */
+    if (is_named(launcher, "torchrun") && !said.local && said.rank != UNKNOWN &&
+        is_equal(launcher, &said, environment))
+        said.local = said.rank % said.count;
+    if (is_named(launcher, "flux") && number(environment, launcher->nodes) == 1)
         said.count = said.size;
     return said;
 }
@@ -128,90 +132,204 @@ static bool is_there(const struct launcher *launcher, char *const *environment)
 {
     if (is_named(launcher, "slurm") && slurm_means_another(environment))
         return false;
+    /* DeepSpeed shares the other names with torchrun. */
+    if (is_named(launcher, "deepspeed") && !nuioa_variable(environment, launcher->local_size))
+        return false;
     return nuioa_variable(environment,
                           launcher->local_rank ? launcher->local_rank : launcher->rank);
 }
 
-static int disagree(const struct launcher *a, const struct launcher *b, char *const *environment,
-                    struct nuioa_error *err)
+/* --- two launchers ---------------------------------------------------------------------------- */
+
+/* A number that two launchers say differently, in variables of these names; NULL: none. */
+struct contradiction {
+    const struct launcher *a, *b;
+    const char *name_a, *name_b;
+    uint32_t said_a, said_b, local_a, local_b;
+    bool whole; /* it is the same for all processes of the node */
+};
+
+static bool differ(uint32_t a, uint32_t b)
 {
-    return nuioa_fail(
-        err, -ENOENT,
-        "%s=%.10s and %s=%.10s contradict each other, or their numbers of local ranks "
-        "do: --launcher %s or --launcher %s says which one counts",
-        a->local_rank, nuioa_variable(environment, a->local_rank), b->local_rank,
-        nuioa_variable(environment, b->local_rank), a->name, b->name);
+    return a != b && a != UNKNOWN && b != UNKNOWN;
 }
 
-/* Finds the launcher whose variables are there. 0 with *found, NULL if there is none; or -ENOENT if
- * two say different things. */
-static int detect(char *const *environment, const struct launcher **found, struct nuioa_error *err)
+static struct contradiction compare(const struct launcher *a, const struct said *x,
+                                    const struct launcher *b, const struct said *y)
 {
-    *found = NULL;
+    struct contradiction c = { a, b, NULL, NULL, 0, 0, x->local, y->local, false };
+    const struct {
+        const char *a, *b;
+        uint32_t x, y;
+        bool differ, whole;
+    } pairs[] = {
+        { a->local_size, b->local_size, x->count, y->count, differ(x->count, y->count), true },
+        { a->size, b->size, x->size, y->size, differ(x->size, y->size), true },
+        { a->local_rank, b->local_rank, x->local, y->local, x->local != y->local, false },
+        { a->rank, b->rank, x->rank, y->rank, differ(x->rank, y->rank), false },
+    };
+    for (unsigned i = 0; i < sizeof(pairs) / sizeof(*pairs) && !c.name_a; i++)
+        if (pairs[i].differ) {
+            c.name_a = pairs[i].a, c.name_b = pairs[i].b;
+            c.said_a = pairs[i].x, c.said_b = pairs[i].y;
+            c.whole = pairs[i].whole;
+        }
+    return c;
+}
+
+/* Chooses the process that says it: the local rank 0, or where the second number is the same in all
+ * processes, and by chance that of local rank 0, the local rank 1. */
+static bool is_speaker(const struct contradiction *c)
+{
+    if (c->local_a == UNKNOWN || c->local_b == UNKNOWN)
+        return !c->local_a || !c->local_b || c->local_a == c->local_b;
+    if (c->whole)
+        return !c->local_a && !c->local_b;
+    return !c->local_a || (c->local_a == 1 && c->said_b == c->said_a - 1);
+}
+
+static int fail_contradiction(const struct contradiction *c, char *const *environment,
+                              struct nuioa_error *err)
+{
+    const char *x = nuioa_variable(environment, c->name_a);
+    const char *y = nuioa_variable(environment, c->name_b);
+    return nuioa_fail(err, -ENOENT,
+                      "%s=%.10s and %s=%.10s contradict each other: use --launcher %s or "
+                      "--launcher %s to say which counts",
+                      c->name_a, x ? x : "", c->name_b, y ? y : "", c->a->name, c->b->name);
+}
+
+/* Completes what a job script has copied from Slurm, without the number of local ranks: Slurm
+ * counts if all the rest is there and agrees. */
+static bool is_copied(const struct said *copy, const struct said *slurm)
+{
+    return copy->count == UNKNOWN && copy->rank != UNKNOWN && copy->size != UNKNOWN &&
+           copy->local == slurm->local && copy->rank == slurm->rank && copy->size == slurm->size;
+}
+
+/* Returns true if `l` is not compared with the launcher that is found already. Slurm is, where a
+ * script may have copied its numbers in the step of this process. */
+static bool is_passed_over(const struct launcher *l, const struct said *said,
+                           const struct launcher *found, const struct said *had)
+{
+    if (!is_last_resort(l))
+        return false;
+    return !is_named(l, "slurm") || !is_named(found, "torchrun") || had->count != UNKNOWN ||
+           said->local == UNKNOWN || said->rank == UNKNOWN || said->size == UNKNOWN;
+}
+
+/* Finds the launcher whose variables are there. 0 with place->launcher, NULL if there is none; or
+ * -ENOENT if two say different things. */
+static int detect(char *const *environment, bool has_count, struct launcher_place *place,
+                  struct nuioa_error *err)
+{
+    const struct launcher **found = &place->launcher;
     for (const struct launcher *l = launcher_table; l->name; l++) {
-        if (!is_there(l, environment) || (*found && is_last_resort(l)))
+        if (!is_there(l, environment) || (*found && has_count && is_last_resort(l)))
             continue;
         if (!*found) {
             *found = l;
             continue;
         }
-        struct said a = read_said(*found, environment), b = read_said(l, environment);
-        if (a.local != b.local || (a.count != b.count && a.count != UNKNOWN && b.count != UNKNOWN))
-            return disagree(*found, l, environment, err);
-        if (a.count == UNKNOWN)
+        struct said had = read_said(*found, environment), said = read_said(l, environment);
+        if (is_passed_over(l, &said, *found, &had))
+            continue;
+        /* The numbers of the first one are taken for those that differ from process to process. */
+        struct contradiction c =
+            is_last_resort(l) ? compare(l, &said, *found, &had) : compare(*found, &had, l, &said);
+        if (c.name_a) {
+            place->speaks = is_speaker(&c);
+            return fail_contradiction(&c, environment, err);
+        }
+        if (is_last_resort(l) ? is_copied(&had, &said) : had.count == UNKNOWN)
             *found = l;
     }
     return 0;
 }
 
+/* Lists the names of all launchers. */
+static const char *list_names(char names[160])
+{
+    *names = '\0';
+    for (const struct launcher *l = launcher_table; l->name; l++) {
+        size_t used = strlen(names);
+        snprintf(names + used, 160 - used, "%s%s", used ? ", " : "", l->name);
+    }
+    return names;
+}
+
 static int by_name(const char *name, const struct launcher **found, struct nuioa_error *err)
 {
-    char names[160] = "";
-    for (const struct launcher *l = launcher_table; l->name; l++) {
+    char names[160];
+    for (const struct launcher *l = launcher_table; l->name; l++)
         if (!strcmp(l->name, name)) {
             *found = l;
             return 0;
         }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", l->name);
-    }
-    return nuioa_fail(err, -EINVAL, "--launcher: '%.40s' is not one of %s", name, names);
+    return nuioa_fail(err, -EINVAL, "--launcher: '%.40s' is not one of %s", name,
+                      list_names(names));
 }
 
 /* --- what is not said ------------------------------------------------------------------------- */
 
-static int say_nothing_found(struct nuioa_error *err)
-{
-    char names[200] = "";
-    for (const struct launcher *l = launcher_table; l->name; l++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
-                 l->local_rank ? l->local_rank : l->rank);
-    }
-    return nuioa_fail(err, -ENOENT,
-                      "no local rank: none of %s is set; --local-rank and --local-size give it",
-                      names);
-}
-
-static int say_missing(const struct launcher *launcher, const struct said *said,
+/* Says which number is missing. Local rank 0 speaks; if nobody knows which one that is, rank 0 of
+ * the job; if nobody knows that either, everybody. */
+static int say_missing(struct launcher_place *place, const struct said *said,
                        struct nuioa_error *err)
 {
+    const struct launcher *launcher = place->launcher;
+    char names[160];
+    place->speaks = said->local != UNKNOWN ? !said->local : !said->rank || said->rank == UNKNOWN;
+    if (!launcher)
+        return nuioa_fail(err, -ENOENT,
+                          "no launcher found of %s: use --local-rank R --local-size N",
+                          list_names(names));
     if (is_named(launcher, "pmix"))
         return nuioa_fail(err, -ENOENT,
-                          "PMIx says the rank in the job only (PMIX_RANK): --local-size N --ranks "
-                          "block, for N consecutive ranks on each node, or --local-rank and "
+                          "PMIx says the rank in the job only (PMIX_RANK): use --local-size N "
+                          "--ranks block for N consecutive ranks on each node, or --local-rank and "
                           "--local-size");
-    if (!launcher)
-        return say_nothing_found(err);
     if (said->local == UNKNOWN)
         return nuioa_fail(err, -ENOENT,
-                          "no local rank: %s is missing or no number; --local-rank gives it",
+                          "no local rank: %s is unset or not a number: use --local-rank R",
                           launcher->local_rank);
     return nuioa_fail(err, -ENOENT,
-                      "no number of local ranks: %s is missing or no number; --local-size gives it",
+                      "no number of local ranks: %s is unset or not a number: use --local-size N",
                       is_named(launcher, "slurm")  ? "SLURM_GTIDS or SLURM_STEP_TASKS_PER_NODE"
                       : is_named(launcher, "flux") ? "FLUX_JOB_NNODES=1 with FLUX_JOB_SIZE"
                                                    : launcher->local_size);
+}
+
+/* Returns true for a process that another one has spawned: the launcher counts only those that were
+ * spawned with it, and where the others of the job run is unknown. */
+static bool is_spawned(const struct launcher *launcher, char *const *environment)
+{
+    const char *text =
+        launcher && launcher->spawned ? nuioa_variable(environment, launcher->spawned) : NULL;
+    return text && strcmp(text, "0") != 0;
+}
+
+static int say_spawned(struct launcher_place *place, const struct said *said,
+                       struct nuioa_error *err)
+{
+    place->speaks = !said->local || said->local == UNKNOWN;
+    return nuioa_fail(err, -ENOENT,
+                      "spawned ranks are not placed: %s does not say which ranks started them. Use "
+                      "--local-rank R --local-size N to count all",
+                      place->launcher->name);
+}
+
+/* Says that the local rank cannot be. The lowest that cannot speaks. */
+static int say_impossible(struct launcher_place *place, const struct said *said, bool by_hand,
+                          struct nuioa_error *err)
+{
+    place->speaks = !said->local || said->local == said->count;
+    return nuioa_fail(err, by_hand ? -EINVAL : -ENOENT,
+                      "local rank %u of %u is not possible%s%s: --local-rank takes 0 to N-1 for "
+                      "--local-size N, which is at most %d",
+                      said->local, said->count,
+                      place->launcher ? ", which is what it is with " : "",
+                      place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
 }
 
 /* --- ranks in the job ------------------------------------------------------------------------- */
@@ -255,6 +373,15 @@ static int read_gtids(struct launcher_place *place, char *const *environment)
     return 0;
 }
 
+static bool has_consecutive(const struct launcher_place *place, uint32_t size,
+                            char *const *environment)
+{
+    const struct said said = { place->local, place->count, place->rank, size };
+    enum launcher_order order = place->launcher ? place->launcher->order : LAUNCHER_ANY_ORDER;
+    return order == LAUNCHER_BLOCKS ||
+           (order == LAUNCHER_EQUAL_BLOCKS && is_equal(place->launcher, &said, environment));
+}
+
 /* Finds the ranks of all local ranks, if they are known for sure. */
 static int find_ranks(const struct launcher_request *request, char *const *environment,
                       uint32_t size, struct launcher_place *place, struct nuioa_error *err)
@@ -268,7 +395,7 @@ static int find_ranks(const struct launcher_request *request, char *const *envir
                           "or one that is possible: --ranks LIST names the ranks on this node");
     int rc = 0;
     if (place->rank != UNKNOWN && place->rank >= place->local &&
-        (block || (place->launcher && place->launcher->consecutive)))
+        (block || has_consecutive(place, size, environment)))
         rc = number_from(place, place->rank - place->local);
     else if (size == place->count && place->rank == place->local)
         rc = number_from(place, 0);
@@ -298,7 +425,7 @@ int launcher_find(const struct launcher_request *request, char *const *environme
     bool by_hand = request->has_local_rank && request->has_local_size;
     *place = (struct launcher_place){ .rank = UNKNOWN };
     int rc = request->launcher ? by_name(request->launcher, &place->launcher, err)
-                               : detect(environment, &place->launcher, err);
+                               : detect(environment, request->has_local_size, place, err);
     if (rc == -ENOENT && by_hand)
         place->launcher = NULL; /* the launchers contradict each other, but that does not matter */
     else if (rc)
@@ -306,15 +433,13 @@ int launcher_find(const struct launcher_request *request, char *const *environme
     if (place->launcher)
         said = read_said(place->launcher, environment);
     apply_request(request, &said);
+    if (!by_hand && is_spawned(place->launcher, environment))
+        return say_spawned(place, &said, err);
     if (said.local == UNKNOWN || said.count == UNKNOWN)
-        return say_missing(place->launcher, &said, err);
+        return say_missing(place, &said, err);
     if (said.local >= said.count || said.count > LAUNCHER_TASKS_MAX)
-        return nuioa_fail(
-            err, by_hand ? -EINVAL : -ENOENT,
-            "local rank %u of %u is not possible%s%s: --local-rank takes 0 to N-1 for "
-            "--local-size N, which is at most %d",
-            said.local, said.count, place->launcher ? ", which is what it is with " : "",
-            place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
+        return say_impossible(place, &said, by_hand, err);
+    place->speaks = !said.local;
     place->local = said.local;
     place->count = said.count;
     place->rank = said.rank;
@@ -342,7 +467,9 @@ int launcher_is_first(char *const *environment, struct nuioa_error *err)
     struct launcher_place place;
     int rc = launcher_find(&any, environment, &place, err);
     int first = !place.launcher || (!rc && place.local == 0);
-    if (rc && place.launcher)
+    if (rc && place.launcher && !place.speaks)
+        first = 0;
+    else if (rc && place.launcher)
         first = nuioa_fail(err, -ENOENT, "the launcher does not say who is local rank 0");
     launcher_place_free(&place);
     return first;

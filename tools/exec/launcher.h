@@ -26,17 +26,25 @@ struct launcher_place {
     uint32_t local, count;           /* this process, from 0, of `count` on this node */
     uint32_t rank;                   /* in the job; UINT32_MAX: not known */
     uint32_t *ranks;                 /* [count], by local rank: in the job; NULL: not known */
+    bool speaks; /* after -ENOENT: this process says for its node why, the others are silent */
 };
 
-/* Finds the place of the calling process. `environment` has the form of util/variable.h. Returns 0;
- * or -EINVAL if the request is wrong, -ENOENT if the environment does not say enough or
+/* Finds the place of the calling process. `environment` has the form of util/variable.h.
+ *
+ * What a job script has copied from Slurm without the number of local ranks (RANK, LOCAL_RANK and
+ * WORLD_SIZE) is completed by Slurm if all three are those of this step; the launcher is then
+ * Slurm.
+ *
+ * Returns 0; or -EINVAL if the request is wrong, -ENOENT if the environment does not say enough or
  * contradicts itself, or -ENOMEM, all with *err, which says what was looked at and what to type.
- * The caller calls launcher_place_free in any case. */
+ * After -ENOENT place->speaks is true in one process of the node, so far as the numbers of its
+ * processes tell them apart. The caller calls launcher_place_free in any case. */
 int launcher_find(const struct launcher_request *request, char *const *environment,
                   struct launcher_place *place, struct nuioa_error *err);
 
 /* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are
- * others; 0 if it is another one; or -ENOENT with *err if launchers do not say which one it is. */
+ * others; 0 if it is another one, or if another one says what is wrong; or -ENOENT with *err if
+ * launchers do not say which one it is. */
 int launcher_is_first(char *const *environment, struct nuioa_error *err);
 
 /* Returns true if Slurm has started the process, or the user says so. */
