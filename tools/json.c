@@ -170,6 +170,7 @@ static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic
     put(o, "state", json_string(nuioa_nic_state_name(nic->state)), bad);
     put(o, "rate_mbps", nic->rate_mbps ? json_integer(nic->rate_mbps) : json_null(), bad);
     put(o, "virtual", json_boolean(nic->is_virtual), bad);
+    put(o, "vf", json_boolean(nic->is_function), bad);
     put(o, "fabric", text_or_null(nic->fabric), bad);
     put(o, "numa", indexes(nic->numas, bad), bad);
     put(o, "cpus", list_or_null(nic->cpus), bad);

@@ -103,7 +103,8 @@ static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
     char label[64];
     nuioa_text_table_add(table, "%s", nuioa_nic_label(nic, label, sizeof(label)));
     nuioa_text_table_add(table, "%s", strcmp(nic->netdev, nic->name) ? nic->netdev : "");
-    nuioa_text_table_add(table, "%s", nuioa_nic_kind_name(nic->kind));
+    nuioa_text_table_add(table, "%s%s", nuioa_nic_kind_name(nic->kind),
+                         nic->is_function ? " vf" : "");
     nuioa_text_table_add(table, "%s", nic->pci);
     nuioa_text_table_add(table, "%s", nuioa_nic_state_name(nic->state));
     nuioa_text_table_add(table, "%s", nuioa_report_rate(nic->rate_mbps, label, sizeof(label)));

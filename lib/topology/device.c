@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VENDOR_MELLANOX = 0x15b3 };
@@ -90,4 +91,42 @@ uint32_t nuioa_device_card(const struct nuioa_node *node, hwloc_topology_t topol
             return nic->card;
     }
     return index;
+}
+
+/* Returns true if the value of HWLOC_PCI_LOCALITY names a bus: entries
+ * "<domain>[:<bus>[-<bus>]] <cpuset>" with ';' between them, or lines of a file. `bus` is the one
+ * below the host bridge of a device. */
+static bool named_in(const char *text, unsigned domain, unsigned bus)
+{
+    for (const char *entry = text; entry; entry = strpbrk(entry, ";\n")) {
+        unsigned in_domain, first = 0, last = 255;
+        entry += strspn(entry, ";\n \t");
+        int found = sscanf(entry, "%x:%x-%x", &in_domain, &first, &last);
+        if (found == 2)
+            last = first;
+        if (found >= 1 && in_domain == domain && first <= bus && bus <= last)
+            return true;
+    }
+    return false;
+}
+
+bool nuioa_device_is_overridden(hwloc_obj_t pci)
+{
+    const char *text = getenv("HWLOC_PCI_LOCALITY");
+    if (!text || !pci)
+        return false;
+    hwloc_obj_t top = pci;
+    while (top->parent && hwloc_obj_type_is_io(top->parent->type))
+        top = top->parent;
+    unsigned domain = pci->attr->pcidev.domain, bus = pci->attr->pcidev.bus;
+    if (top->type == HWLOC_OBJ_BRIDGE)
+        bus = top->attr->bridge.downstream.pci.secondary_bus;
+    FILE *file = text[0] == '/' ? fopen(text, "re") : NULL;
+    if (!file)
+        return named_in(text, domain, bus);
+    char content[4096];
+    size_t length = fread(content, 1, sizeof(content) - 1, file);
+    fclose(file);
+    content[length] = '\0';
+    return named_in(content, domain, bus);
 }

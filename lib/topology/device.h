@@ -25,4 +25,8 @@ void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size);
 uint32_t nuioa_device_card(const struct nuioa_node *node, hwloc_topology_t topology,
                            hwloc_obj_t pci, uint32_t index);
 
+/* Returns true if HWLOC_PCI_LOCALITY, which hwloc reads, says where the device is. `pci` may be
+ * NULL. */
+bool nuioa_device_is_overridden(hwloc_obj_t pci);
+
 #endif

@@ -37,6 +37,16 @@ static bool is_uuid(const char *text)
            !text[4 + strspn(text + 4, "0123456789abcdefABCDEF-")];
 }
 
+/* Instances have numbers below 16. */
+static bool has_instance(int root, uint32_t minor)
+{
+    bool found = false;
+    for (unsigned i = 0; !found && i < 16; i++)
+        found =
+            nuioa_sysfs_exists(root, "proc/driver/nvidia/capabilities/gpu%u/mig/gi%u", minor, i);
+    return found;
+}
+
 static void read_nvidia(int root, const char *pci, struct nuioa_gpu_device *device)
 {
     char text[2048], *rest = text, *line;
@@ -44,8 +54,10 @@ static void read_nvidia(int root, const char *pci, struct nuioa_gpu_device *devi
     nuioa_sysfs_text(root, text, sizeof(text), "proc/driver/nvidia/gpus/%s/information", pci);
     while ((line = nuioa_next_word(&rest, "\n"))) {
         const char *number = value_of(line, "Device Minor"), *uuid = value_of(line, "GPU UUID");
-        if (number && !nuioa_parse_u32(number, MINOR_MAX, &minor))
+        if (number && !nuioa_parse_u32(number, MINOR_MAX, &minor)) {
             snprintf(device->file, sizeof(device->file), "/dev/nvidia%u", minor);
+            device->divided = has_instance(root, minor);
+        }
         if (uuid && is_uuid(uuid) && strlen(uuid) < sizeof(device->uuid))
             nuioa_copy(device->uuid, sizeof(device->uuid), uuid);
     }
@@ -102,8 +114,10 @@ static void read_kfd(const struct nuioa_node *node, int root, struct nuioa_gpu_d
                 devices[i].kfd = devices[i].kfd || found.location >> 16 ? KFD_SEVERAL : n;
     }
     for (uint32_t i = 0; i < node->gpu_count; i++)
-        if (devices[i].kfd == KFD_SEVERAL)
+        if (devices[i].kfd == KFD_SEVERAL) {
             devices[i].kfd = 0;
+            devices[i].divided = true;
+        }
 }
 
 uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,

@@ -8,13 +8,16 @@
 struct nuioa_gpu_device {
     char file[32]; /* "/dev/nvidia0" or "/dev/dri/renderD128"; "": unknown */
     char uuid[64]; /* as its vendor's tools print it, "GPU-8932f937-..."; "": unknown */
+    bool
+        divided; /* into parts that have numbers of their own: instances (MIG), partitions of AMD */
     /* The number of its node in the topology of AMD's driver, by which the runtimes number GPUs; 0,
      * which is a processor: unknown, or several nodes are parts of this GPU. */
     uint32_t kfd;
 };
 
 /* Asks the running system for the device file and the UUID of each GPU. It reads
- * proc/driver/nvidia/gpus/ADDRESS/information, where the driver of NVIDIA says both; the links
+ * proc/driver/nvidia/gpus/ADDRESS/information, where the driver of NVIDIA says both;
+ * proc/driver/nvidia/capabilities/gpuMINOR/mig, which has a directory for each instance; the links
  * sys/class/drm/renderD*, for the file of GPUs that are not found there; and
  * sys/bus/pci/devices/ADDRESS/unique_id, of which the UUID of an AMD GPU is made; and
  * sys/class/kfd/kfd/topology/nodes/N/properties, which say which node an AMD GPU is. The kernel

@@ -38,7 +38,7 @@ static bool is_inside_cpu(const struct hwloc_pcidev_attr_s *a)
 
 /* The displays of management processors, ES1000 of AMD among them, are of class VGA and have no
  * render node. */
-static bool is_gpu(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
+static bool can_compute(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
 {
     const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev;
     if (a->vendor_id == VENDOR_AMD && a->class_id >> 8 == CLASS_ACCELERATOR)
@@ -53,6 +53,35 @@ static bool is_gpu(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
     if (a->vendor_id == VENDOR_INTEL && a->class_id != CLASS_VGA)
         return true;
     return has_render_node(pci, sysfs);
+}
+
+static bool is_vga(hwloc_obj_t pci)
+{
+    return pci->attr->pcidev.class_id == CLASS_VGA;
+}
+
+static uint32_t model_of(hwloc_obj_t pci)
+{
+    return (uint32_t)pci->attr->pcidev.vendor_id << 16 | pci->attr->pcidev.device_id;
+}
+
+/* Returns true if the node has a GPU of another model that is not of class VGA: such a GPU has no
+ * display, so that a VGA beside it is what the machine's screen hangs from. Where all GPUs are of
+ * class VGA, they are what programs compute on. */
+static bool is_display_adapter(hwloc_topology_t topology, const struct nuioa_sysfs *sysfs,
+                               hwloc_obj_t vga)
+{
+    if (!is_vga(vga))
+        return false;
+    for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));)
+        if (!is_vga(pci) && model_of(pci) != model_of(vga) && can_compute(pci, sysfs))
+            return true;
+    return false;
+}
+
+static bool is_gpu(hwloc_topology_t topology, const struct nuioa_sysfs *sysfs, hwloc_obj_t pci)
+{
+    return can_compute(pci, sysfs) && !is_display_adapter(topology, sysfs, pci);
 }
 
 static enum nuioa_gpu_vendor vendor_of(unsigned id)
@@ -84,6 +113,17 @@ static int locate(const struct nuioa_node *node, hwloc_topology_t topology,
                : 0;
 }
 
+/* The runtimes number display adapters, too: the numbers of GPUs of that vendor say nothing. */
+static void forget_models(struct nuioa_node *node, hwloc_topology_t topology,
+                          const struct nuioa_sysfs *sysfs)
+{
+    for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));)
+        for (uint32_t i = 0;
+             can_compute(pci, sysfs) && !is_gpu(topology, sysfs, pci) && i < node->gpu_count; i++)
+            if (node->gpus[i].vendor == vendor_of(pci->attr->pcidev.vendor_id))
+                node->gpus[i].model = 0;
+}
+
 static int by_pci(const void *left, const void *right)
 {
     const struct nuioa_gpu *a = left, *b = right;
@@ -97,21 +137,22 @@ int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
     unsigned count = 0;
     int failed = 0;
     for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));)
-        count += is_gpu(pci, sysfs);
+        count += is_gpu(topology, sysfs, pci);
     node->gpus = calloc(count + 1, sizeof(*node->gpus));
     if (!node->gpus)
         failed = -ENOMEM;
     for (hwloc_obj_t pci = NULL; !failed && (pci = hwloc_get_next_pcidev(topology, pci));) {
-        if (!is_gpu(pci, sysfs))
+        if (!is_gpu(topology, sysfs, pci))
             continue;
         struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
         nuioa_device_pci_name(pci, gpu->pci, sizeof(gpu->pci));
         gpu->vendor = vendor_of(pci->attr->pcidev.vendor_id);
-        gpu->model = (uint32_t)pci->attr->pcidev.vendor_id << 16 | pci->attr->pcidev.device_id;
+        gpu->model = model_of(pci);
         failed = locate(node, topology, sysfs, pci, gpu);
     }
     if (failed)
         return nuioa_fail(err, failed, "out of memory while looking at GPUs");
+    forget_models(node, topology, sysfs);
     if (node->gpu_count)
         qsort(node->gpus, node->gpu_count, sizeof(*node->gpus), by_pci);
     return 0;

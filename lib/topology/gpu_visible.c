@@ -15,6 +15,7 @@ struct sight {
     uint32_t *next; /* room for as many, used while a list is read */
     uint32_t count;
     bool counted; /* no GPU is missing and none is too much, so that numbers mean something */
+    bool divided; /* some GPUs are, and their parts are numbered */
     bool ordered; /* the runtime numbers them as in gpus[] */
     bool tiles;   /* a number may have a second one behind a dot */
     bool merged;  /* the list has named a part of a GPU more than once */
@@ -45,6 +46,12 @@ static int by_uuid(const struct sight *s, const char *text)
     return all_known && (found >= 0 || s->counted) ? found : UNCLEAR;
 }
 
+/* The UUID of a GPU that is divided may stand for any part. */
+static int whole(const struct sight *s, int place)
+{
+    return place >= 0 && s->devices[s->gpus[place]].divided ? UNCLEAR : place;
+}
+
 static int by_number(const struct sight *s, char *text)
 {
     char *dot = strchr(text, '.');
@@ -54,7 +61,8 @@ static int by_number(const struct sight *s, char *text)
     if (nuioa_parse_u32(text, INT32_MAX, &number) ||
         (dot && nuioa_parse_u32(dot, INT32_MAX, &tile)) || !s->counted)
         return UNCLEAR;
-    return number < s->count ? (int)number : END;
+    /* A number above those of the GPUs counts something else, such as parts of them. */
+    return number < s->count && !s->divided ? (int)number : UNCLEAR;
 }
 
 static int find(const struct sight *s, char *entry)
@@ -67,7 +75,7 @@ static int find(const struct sight *s, char *entry)
     if (!strncmp(entry, "MIG-", 4)) /* nobody but the driver says of which GPU this is a part */
         return s->counted && s->count == 1 ? 0 : UNCLEAR;
     if (!strncasecmp(entry, "GPU-", 4))
-        return entry[4] ? by_uuid(s, entry) : UNCLEAR;
+        return entry[4] ? whole(s, by_uuid(s, entry)) : UNCLEAR;
     if (isdigit((unsigned char)*entry))
         return by_number(s, entry);
     /* Such as "-1" and "NoDevFiles". */
@@ -142,7 +150,7 @@ static bool narrow_nvidia(struct sight *s, char *const *environment, bool one_mo
 {
     const char *list = nuioa_variable(environment, "CUDA_VISIBLE_DEVICES");
     s->ordered = one_model || is_set_to(environment, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-    return list ? narrow(s, list) : s->chosen;
+    return list ? narrow(s, list) : s->chosen && !s->divided;
 }
 
 /* Puts the GPUs in the order of the driver's nodes. Returns false if one of them is not known. */
@@ -166,7 +174,7 @@ static bool narrow_amd(struct sight *s, char *const *environment, bool one_model
     static const char *const names[] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
                                          "GPU_DEVICE_ORDINAL" };
     const char *first = nuioa_variable(environment, "ROCR_VISIBLE_DEVICES"), *second = NULL;
-    s->ordered = sort_by_kfd(s) || (s->chosen && one_model);
+    s->ordered = sort_by_kfd(s) || (s->chosen && one_model && !s->divided);
     if (first && !narrow(s, first))
         return false;
     if (first && !s->count)
@@ -179,7 +187,7 @@ static bool narrow_amd(struct sight *s, char *const *environment, bool one_model
     }
     /* It is not documented whether an empty second list leaves all GPUs or none, and runtimes below
      * HIP do not read it. */
-    return second ? *second && narrow(s, second) && s->count : first || s->chosen;
+    return second ? *second && narrow(s, second) && s->count : first || (s->chosen && !s->divided);
 }
 
 static bool narrow_intel(struct sight *s, char *const *environment, bool one_model)
@@ -198,7 +206,7 @@ static bool see(const struct nuioa_node *node, enum nuioa_gpu_vendor vendor,
     bool one_model = true, known = false;
     s->count = 0;
     s->counted = openable != NULL;
-    s->ordered = s->tiles = s->merged = false;
+    s->ordered = s->tiles = s->merged = s->divided = false;
     for (uint32_t i = 0; i < node->gpu_count; i++) {
         if (node->gpus[i].vendor != vendor)
             continue;
@@ -208,6 +216,8 @@ static bool see(const struct nuioa_node *node, enum nuioa_gpu_vendor vendor,
         s->gpus[s->count++] = i;
         uint32_t model = node->gpus[s->gpus[0]].model;
         one_model = one_model && model && node->gpus[i].model == model;
+        s->counted = s->counted && model;
+        s->divided = s->divided || s->devices[i].divided;
     }
     if (!s->count)
         return true;

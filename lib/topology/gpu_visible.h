@@ -11,8 +11,8 @@
  * NVIDIA  CUDA_VISIBLE_DEVICES: UUIDs, in full or as prefixes that only one GPU has, also in
  *         MIG-GPU-UUID/...; MIG-UUID is understood only if the process may open one GPU. Numbers
  *         are in PCI order if all GPUs of NVIDIA are of one model, or with
- *         CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first entry that is no GPU; an empty
- *         one means no GPU.
+ *         CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first entry that is neither number nor
+ *         GPU, such as -1; an empty one means no GPU.
  * AMD     ROCR_VISIBLE_DEVICES, in the same way; its numbers are in the order of the driver's
  *         nodes, without those that are denied (ROCR-Runtime 6.2, libhsakmt/src/topology.c,
  *         topology_sysfs_check_node_supported, and core/runtime/amd_topology.cpp), and have no
@@ -23,6 +23,10 @@
  * Intel   ZE_AFFINITY_MASK: with ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE numbers of GPUs, "0" or "0.1",
  *         which are in PCI order with ZE_ENABLE_PCI_ID_DEVICE_ORDER=1; otherwise they may be
  *         numbers of tiles.
+ *
+ * A number that is not below the number of GPUs that the process may open is not understood. Where
+ * one of these is divided (MIG, partitions of AMD) no number is, nor its UUID; where the vendor has
+ * a display adapter (struct nuioa_gpu), no number. All these count or name something else, too.
  *
  * Without an order, numbers are understood if they name all GPUs of the vendor, or the only one. If
  * the process may open GPUs of a vendor whose variable is not set, the answer is unknown, because a

@@ -78,6 +78,7 @@ struct nuioa_nic {
                            halves of a Socket Direct card, which share its port */
     bool is_virtual;    /* no hardware of its own (bridge, veth, Soft-RoCE, ...), a virtual function
                            of a card that has a NIC here, or an Ethernet member of a bond */
+    bool is_function;   /* a virtual function (SR-IOV), whether or not its card has a NIC here */
     uint32_t hints;     /* NUIOA_HINT_*: what discovery has found, whether or not it counts */
     uint32_t doubts;    /* NUIOA_HINT_*: what the guess of the role is from; 0: no guess */
     enum nuioa_nic_role role;

@@ -250,29 +250,49 @@ static bool has_nic(const struct discovery *d, hwloc_obj_t pci)
     return false;
 }
 
+static const char *pci_text(hwloc_obj_t pci)
+{
+    const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
+    return text ? text : pci->name;
+}
+
+static bool is_named_virtual(hwloc_obj_t pci)
+{
+    const char *text = pci_text(pci);
+    return text && strstr(text, "Virtual Function");
+}
+
+/* Reads the link from a virtual function to the function of the card, "../0000:81:00.0". Returns
+ * false if there is none. */
+static bool read_card(const struct discovery *d, hwloc_obj_t pci, char *link, size_t size)
+{
+    char name[24], path[40];
+    nuioa_device_pci_name(pci, name, sizeof(name));
+    snprintf(path, sizeof(path), "%s/physfn", name);
+    return !nuioa_sysfs_link(d->sysfs->pci, link, size, path);
+}
+
+/* Returns true if this is a virtual function. A topology that was read from XML has only names. */
+static bool is_function(const struct discovery *d, hwloc_obj_t pci)
+{
+    char link[256];
+    return pci &&
+           (read_card(d, pci, link, sizeof(link)) || (d->sysfs->pci < 0 && is_named_virtual(pci)));
+}
+
 /* Returns true if this is a virtual function of a card that has a NIC here, too. A virtual function
  * alone is the NIC of a virtual machine or of a container, and counts as a real one. */
 static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 {
-    if (!pci)
+    char link[256];
+    if (!is_function(d, pci))
         return false;
-    char name[24], path[40], link[256];
-    nuioa_device_pci_name(pci, name, sizeof(name));
-    snprintf(path, sizeof(path), "%s/physfn", name);
-    if (!nuioa_sysfs_link(d->sysfs->pci, link, sizeof(link), path)) /* "../0000:81:00.0" */
+    if (read_card(d, pci, link, sizeof(link)))
         return has_nic(d, hwloc_get_pcidev_by_busidstring(d->topology, link + strspn(link, "./")));
-    const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
-    if (!text)
-        text = pci->name;
-    if (d->sysfs->pci >= 0 || !text || !strstr(text, "Virtual Function"))
-        return false;
     for (hwloc_obj_t other = NULL; (other = hwloc_get_next_pcidev(d->topology, other));) {
         const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev, *b = &other->attr->pcidev;
-        const char *its = hwloc_obj_get_info_by_name(other, "PCIDevice");
-        if (!its)
-            its = other->name;
         if (a->domain == b->domain && a->bus == b->bus && a->vendor_id == b->vendor_id &&
-            !(its && strstr(its, "Virtual Function")))
+            !is_named_virtual(other) && has_nic(d, other))
             return true;
     }
     return false;
@@ -300,44 +320,6 @@ static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t p
 
 /* --- locality --------------------------------------------------------------------------------- */
 
-/* Returns true if the value of HWLOC_PCI_LOCALITY names a bus: entries
- * "<domain>[:<bus>[-<bus>]] <cpuset>" with ';' between them, or lines of a file. `bus` is the one
- * below the host bridge of a device. */
-static bool named_in(const char *text, unsigned domain, unsigned bus)
-{
-    for (const char *entry = text; entry; entry = strpbrk(entry, ";\n")) {
-        unsigned in_domain, first = 0, last = 255;
-        entry += strspn(entry, ";\n \t");
-        int found = sscanf(entry, "%x:%x-%x", &in_domain, &first, &last);
-        if (found == 2)
-            last = first;
-        if (found >= 1 && in_domain == domain && first <= bus && bus <= last)
-            return true;
-    }
-    return false;
-}
-
-static bool is_overridden(hwloc_obj_t pci)
-{
-    const char *text = getenv("HWLOC_PCI_LOCALITY");
-    if (!text || !pci)
-        return false;
-    hwloc_obj_t top = pci;
-    while (top->parent && hwloc_obj_type_is_io(top->parent->type))
-        top = top->parent;
-    unsigned domain = pci->attr->pcidev.domain, bus = pci->attr->pcidev.bus;
-    if (top->type == HWLOC_OBJ_BRIDGE)
-        bus = top->attr->bridge.downstream.pci.secondary_bus;
-    FILE *file = text[0] == '/' ? fopen(text, "re") : NULL;
-    if (!file)
-        return named_in(text, domain, bus);
-    char content[4096];
-    size_t length = fread(content, 1, sizeof(content) - 1, file);
-    fclose(file);
-    content[length] = '\0';
-    return named_in(content, domain, bus);
-}
-
 /* Returns the numa_node of the device, or -1 if it is unknown. A virtio NIC is one level below its
  * PCI device. */
 static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci,
@@ -362,7 +344,7 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
     if (known < 0)
         return known;
     nic->locality = known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
-    if (known && d->native && is_overridden(pci)) {
+    if (known && d->native && nuioa_device_is_overridden(pci)) {
         nic->locality = NUIOA_LOCALITY_OVERRIDE;
         return 0;
     }
@@ -420,6 +402,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
     if (!nuioa_nic_read_port(d->sysfs, nic) && state)
         nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
     nic->card = nuioa_device_card(d->node, d->topology, port->pci, d->node->nic_count - 1);
+    nic->is_function = is_function(d, port->pci);
     nic->is_virtual = is_virtual(d, port->obj, port->pci, d->sysfs->verbs);
     return locate(d, nic, port->obj, port->pci, d->sysfs->verbs);
 }
@@ -437,6 +420,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
         nuioa_device_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
     nuioa_nic_read_port(d->sysfs, nic);
     nic->card = nuioa_device_card(d->node, d->topology, netdev->pci, d->node->nic_count - 1);
+    nic->is_function = is_function(d, netdev->pci);
     nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||
                       nuioa_sysfs_exists(d->sysfs->net, "%s/bonding_slave", name);
     return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);

@@ -49,7 +49,8 @@ enum nuioa_gpu_vendor {
 struct nuioa_gpu {
     char pci[16]; /* address, such as "0000:41:00.0" */
     enum nuioa_gpu_vendor vendor;
-    uint32_t model;       /* PCI vendor and device: 0x10de2330; 0: unknown */
+    uint32_t model;       /* PCI vendor and device: 0x10de2330; 0: unknown, or the vendor has a
+                             display adapter here that is counted where GPUs have numbers */
     hwloc_bitmap_t numas; /* OS indexes of the local NUMA nodes; empty: unknown */
     hwloc_bitmap_t cpus;  /* OS indexes of the local PUs; empty: unknown */
 };

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 6 };
+enum { LAYOUT = 7 };
 struct header {
     char magic[8];
     char version[24];
@@ -133,6 +133,7 @@ static void put_nic(struct writer *w, const struct nuioa_nic *nic, uint32_t numa
     put_u32(w, nic->rate_mbps);
     put_u32(w, nic->card);
     put_u32(w, nic->is_virtual);
+    put_u32(w, nic->is_function);
     put_u32(w, nic->usable);
     put_bitmap(w, nic->numas);
     put_bitmap(w, nic->cpus);
@@ -373,6 +374,7 @@ static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count
     nic->rate_mbps = get_u32(u, UINT32_MAX);
     nic->card = get_u32(u, NICS_MAX);
     nic->is_virtual = get_u32(u, 1);
+    nic->is_function = get_u32(u, 1);
     nic->usable = get_u32(u, 1);
     nic->numas = get_bitmap(u);
     nic->cpus = get_bitmap(u);

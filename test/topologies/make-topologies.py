@@ -234,7 +234,7 @@ def gpu_paths():
             0x16, 0x17, 0x17, gpu("0000:17:00.0", "cuda1"))), dev=2)), dev=1)
     amd = port(0x10, 0x1d, 0x1d, display("0000:1d:00.0", 0x1002, 0x74a1, 0x1200), dev=2)
     intel = port(0x20, 0x21, 0x21, display("0000:21:00.0", INTEL, 0x0bd5), dev=1)
-    virtio = port(0x20, 0x22, 0x22, display("0000:22:00.0", 0x1af4, 0x1050, 0x0300, [render]),
+    virtio = port(0x20, 0x22, 0x22, display("0000:22:00.0", 0x1af4, 0x1050, kids=[render]),
                   dev=2)
     aspeed = port(0x20, 0x23, 0x23, display("0000:23:00.0", 0x1a03, 0x2000, 0x0300), dev=3)
     inside = display("0000:00:02.0", INTEL, 0x4680)

@@ -7,7 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
 hagrid=$machines/hagrid5.xml
-unset "${!OMPI_@}" "${!PMI_@}" "${!MV2_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}" "${!NUIOA_@}"
+unset "${!OMPI_@}" "${!PMI_@}" "${!MV2_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}"
+unset "${!NUIOA_@}"
 unset LOCAL_RANK LOCAL_WORLD_SIZE LOCAL_SIZE RANK WORLD_SIZE GROUP_WORLD_SIZE CROSS_SIZE
 unset MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
 

@@ -52,7 +52,10 @@ static void test_files(void **state)
     render(&dump, "renderD129", "0000:80:01.0/0000:81:00.0/virtio3");
     render(&dump, "card0", "0000:80:01.0/0000:82:00.0");
     render(&dump, "renderD130", "0000:02:00.0");
+    dump_file(&dump, "proc/driver/nvidia/capabilities/gpu2/mig/gi13/access", "DeviceFileMinor: 3");
+    dump_file(&dump, "proc/driver/nvidia/capabilities/gpu7/mig/access", ""); /* no instance */
     assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 4);
+    assert_true(!d[0].divided && d[1].divided && !d[2].divided);
     assert_string_equal(d[0].file, "/dev/nvidia7");
     assert_string_equal(d[0].uuid, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6");
     assert_string_equal(d[1].file, "/dev/nvidia2");

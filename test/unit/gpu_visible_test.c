@@ -96,7 +96,6 @@ static void test_cuda_numbers(void **state)
     assert_string_equal(CUDA(""), "");
     /* The list ends at the first entry that is no GPU. */
     assert_string_equal(CUDA("0,2,-1,1"), "0,2");
-    assert_string_equal(CUDA("1,4,2"), "1");
     assert_string_equal(CUDA("NoDevFiles"), "");
     assert_string_equal(CUDA("-1"), "");
     /* No one says what these mean. */
@@ -107,6 +106,10 @@ static void test_cuda_numbers(void **state)
     assert_string_equal(CUDA("0x1"), "?");
     assert_string_equal(CUDA("1.0"), "?");
     assert_string_equal(CUDA("99999999999999999999"), "?");
+    /* More numbers than GPUs: they count something else. */
+    assert_string_equal(CUDA("4"), "?");
+    assert_string_equal(CUDA("1,4,2"), "?");
+    assert_string_equal(CUDA("0,1,2,3,4,5,6,7"), "?");
     /* A vendor that is not there needs no variable, and its variable says nothing. */
     assert_string_equal(ASK("0-3", "CUDA_VISIBLE_DEVICES=1", "ROCR_VISIBLE_DEVICES=2"), "1");
 }
@@ -117,7 +120,8 @@ static void test_cuda_in_cgroup(void **state)
     (void)state;
     assert_string_equal(ASK("2-3", "CUDA_VISIBLE_DEVICES=0"), "2");
     assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=1,0"), "1,3");
-    assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=2"), "");
+    assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=2"), "?");
+    assert_string_equal(ASK("3", "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6"), "3");
     assert_string_equal(ASK("3", "CUDA_VISIBLE_DEVICES=0"), "3");
     assert_string_equal(ASK("", "CUDA_VISIBLE_DEVICES=0"), "");
     assert_string_equal(ASK("2-3", "CUDA_VISIBLE_DEVICES=" U0), "");
@@ -172,6 +176,42 @@ static void test_mig(void **state)
                         "2");
 }
 
+/* With MIG on, numbers and the UUIDs of whole GPUs mean instances. */
+static void test_divided(void **state)
+{
+    (void)state;
+    devices[1].divided = true;
+    assert_string_equal(CUDA("0"), "?");
+    assert_string_equal(CUDA("0,1,2,3"), "?");
+    assert_string_equal(CUDA(U1), "?");
+    assert_string_equal(CUDA(U0), "0");
+    assert_string_equal(CUDA(U0 "," U1), "?");
+    assert_string_equal(CUDA("MIG-" U1 "/1/0"), "1");
+    assert_string_equal(CUDA("MIG-8932f937-d72c-4106-c12f-20bd9faed9f6"), "?");
+    assert_string_equal(CUDA(""), "");
+    assert_string_equal(ASK("0,2-3", "CUDA_VISIBLE_DEVICES=1"), "2");
+    assert_string_equal(ASK("1", "CUDA_VISIBLE_DEVICES=3"), "1");
+    node.gpu_count = 0;
+    add(NUIOA_GPU_AMD, 0x100274a1, AMD_0);
+    add(NUIOA_GPU_AMD, 0x100274a1, AMD_1);
+    devices[0].divided = true; /* in eight partitions: 0 and 1 are both of it */
+    assert_string_equal(ASK("0-1", "ROCR_VISIBLE_DEVICES=0,1"), "?");
+    assert_string_equal(ASK("0-1", "ROCR_VISIBLE_DEVICES=" AMD_1), "1");
+}
+
+/* A display adapter of the vendor is counted, too, and is not in sight. */
+static void test_display_adapter(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        gpus[i].model = 0;
+    assert_string_equal(CUDA("0"), "?");
+    assert_string_equal(CUDA("0,1,2,3"), "?");
+    assert_string_equal(ASK("0-3", "CUDA_VISIBLE_DEVICES=3", "CUDA_DEVICE_ORDER=PCI_BUS_ID"), "?");
+    assert_string_equal(CUDA(U3), "3");
+    assert_string_equal(CUDA("GPU-9"), "?");
+}
+
 /* By default CUDA puts the fastest GPU first, and only CUDA knows which that is. */
 static void test_cuda_models(void **state)
 {
@@ -182,7 +222,7 @@ static void test_cuda_models(void **state)
     assert_string_equal(CUDA("3,0,1,2"), "0-3");
     assert_string_equal(CUDA("3,0,1,2,-1"), "0-3");
     assert_string_equal(CUDA("3,0,1," U2), "?");
-    assert_string_equal(CUDA("4"), "");
+    assert_string_equal(CUDA("4"), "?");
     assert_string_equal(CUDA(U2), "2");
     assert_string_equal(ASK("0-3", "CUDA_VISIBLE_DEVICES=2", "CUDA_DEVICE_ORDER=PCI_BUS_ID"), "2");
     assert_string_equal(ASK("0-3", "CUDA_VISIBLE_DEVICES=2", "CUDA_DEVICE_ORDER=FASTEST_FIRST"),
@@ -320,6 +360,13 @@ static void test_order_of_one_model(void **state)
     assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=1,1"), "");
     assert_string_equal(ORDER(NULL, "A="), ""); /* nobody knows what may be opened */
     assert_string_equal(ORDER("", "A="), "");
+    devices[2].divided = true;
+    assert_string_equal(ORDER("0-3", "A="), "");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=1,0"), "");
+    assert_string_equal(ORDER("0-1", "A="), "0,1");
+    two_amd(state);
+    devices[0].divided = true;
+    assert_string_equal(ORDER("0-1", "A="), "");
     two_amd(state);
     assert_string_equal(ORDER("0-1", "A="), "0,1");
     assert_string_equal(ORDER("0-1", "ROCR_VISIBLE_DEVICES=1,0"), "1,0");
@@ -403,6 +450,8 @@ int main(void)
         cmocka_unit_test_setup(test_cuda_in_cgroup, four_nvidia),
         cmocka_unit_test_setup(test_cuda_uuids, four_nvidia),
         cmocka_unit_test_setup(test_mig, four_nvidia),
+        cmocka_unit_test_setup(test_divided, four_nvidia),
+        cmocka_unit_test_setup(test_display_adapter, four_nvidia),
         cmocka_unit_test_setup(test_cuda_models, four_nvidia),
         cmocka_unit_test_setup(test_unset, four_nvidia),
         cmocka_unit_test_setup(test_amd, two_amd),

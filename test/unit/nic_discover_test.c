@@ -163,6 +163,7 @@ static void test_virtual_function(void **state)
     dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth0r0/phys_port_name", "pf0vf0");
     load(&node, &dump);
     assert_true(find(&node, "eth0")->usable);
+    assert_true(find(&node, "eth0v0")->is_function && !find(&node, "eth0r0")->is_function);
     assert_true(find(&node, "eth0v0")->is_virtual && !find(&node, "eth0v0")->usable);
     assert_true(find(&node, "eth0r0")->is_virtual && !find(&node, "eth0r0")->usable);
     nuioa_node_free(&node);
@@ -175,7 +176,7 @@ static void test_virtual_function(void **state)
     dump_net(&dump, "0000:81:00.2", "net1", MAC, "up", "100000");
     dump_link(&dump, "sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
     load(&node, &dump);
-    assert_true(find(&node, "net1")->usable);
+    assert_true(find(&node, "net1")->usable && find(&node, "net1")->is_function);
     nuioa_node_free(&node);
     dump_remove(&dump);
 }
