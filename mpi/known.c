@@ -67,6 +67,7 @@ void known_say(const char *build, void *(*find)(const char *name))
             if (can_be_asked_for(name) && (!own || mpi.get_index(own, &index)))
                 say(&mpi, name);
         }
+        fputs("nuioa: compare: asked\n", stderr);
     }
     free(copy);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tools/cache.h"
-#include "tools/compare/compare.h"
 #include "tools/doctor/doctor.h"
 #include "tools/exec/exec.h"
 #include "tools/exec/traffic.h"
@@ -12,6 +11,7 @@
 #include "tools/plan.h"
 #include "tools/probe/probe.h"
 #include "tools/profile.h"
+#include "tools/python.h"
 #include "tools/tool.h"
 #include "tools/topo.h"
 
@@ -32,6 +32,11 @@ static const char usage[] =
     "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec, traffic: the\n"
     "program's.\n";
+
+static int tool_compare(int argc, char **argv)
+{
+    return tool_python_exec("compare.py", argc, argv);
+}
 
 static const struct command {
     const char *name;

@@ -17,7 +17,8 @@
  *     nuioa.leaders nuioa_client_leaders NUIOA_CLIENT_LEADERS WIRE_TABLE WIRE_STOP early_leader
  *     WIRE_COUNTERS after_step beside_find beside_is_any counters_judge counters_read
  *     listener_keep_alive nuioa_subprocess_start_unseen run_print_table server_collect
- *     step_job_cpus traffic_open
+ *     step_job_cpus traffic_open result_print_json result_seconds run_said verdict_best
+ *     verdict_judge verdict_level verdict_next_look verdict_test
  *     NUIOA_WIRE_VERSION NUIOA_BUILD_TEXT NUIOA_BUILD_WIRE NUIOA_VARIABLE_SRUN NUIOA_AUTH_KEY
  *     NUIOA_AUTH_MUNGE nuioa_auth nuioa_free_descriptors rendezvous_wanted rendezvous_has_use
  *     rendezvous_is_needed rendezvous_is_wanted RENDEZVOUS_AUTO_NODES_MAX rendezvous_srun

@@ -3,16 +3,22 @@
 #
 # nuioa compare: the command line, what a run is given, how its time is found, the verdicts, and
 # what ends it. A script stands for srun here, which tells times that the test chooses; real runs
-# are in test/cluster/61-compare.t, the statistics in verdict_test.c.
+# are in test/cluster/61-compare.t, the statistics in verdict.py.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
+if ! command -v python3 >/dev/null; then
+    skip "nuioa compare" "no python3"
+    done_testing
+    exit
+fi
 mkdir "$work/bin"
 # What it is given goes to $work/calls; $work/times has "without" and "with" times, line by line.
 cat >"$work/bin/srun" <<END
 #!/bin/bash
 echo "\$SLURM_NUIOA|\${TUNE-none}|\$*|\$(wc -c)" >>"$work/calls"
 n=\$(wc -l <"$work/calls")
+[ ! -e "$work/says" ] || cat "$work/says" >&2
 [ -e "$work/silent" ] || echo "nuioa: node0, 2 ranks, 1 moved" >&2
 side=1
 case "\$SLURM_NUIOA|\${TUNE-none}" in report,on*\|* | *\|7) side=2 ;; esac
@@ -35,6 +41,12 @@ compare() {
 }
 time='total: ([0-9.]+) s'
 
+# --- the statistics -----------------------------------------------------------------------------
+
+python3 "$here/verdict.py" >"$work/verdict" 2>&1
+hand_on "" <"$work/verdict"
+is "all of verdict.py has run" "$(tail -n 1 "$work/verdict")" "1..4"
+
 # --- wrong usage, no answer ---------------------------------------------------------------------
 
 usage "the program is missing: nuioa compare -- srun ./app" compare
@@ -50,7 +62,10 @@ usage "--set: SLURM_NUIOA is set for each side here" compare --set SLURM_NUIOA=o
 usage "--set needs a value" compare --set
 usage "--time: '(': " compare --time '(' -- srun ./app
 usage "--frob: no such option" compare --frob -- srun ./app
-usage "'./app' is not an option" compare ./app
+usage "'-x' is not an option" compare -x srun ./app
+usage "'./app' is not srun" compare ./app
+usage "--keep: '' is no directory name" compare --keep= -- srun ./app
+usage "--time: '' is no regular expression" compare --time '' srun ./app
 run compare --help
 like "--help" "$status $out" '^0 usage: nuioa compare'
 unanswered "--keep: $work/bin: File exists" compare --keep "$work/bin" -- srun ./app
@@ -93,9 +108,23 @@ is "--set: nuioa is off on both sides" \
     "6 report,off|7
 6 report,off|none"
 like "... and is named" "$out" 'without TUNE=7, \.\.\.: median'
+like "... nothing tells whether they are read" "$err" \
+    'no MPI library says that it reads TUNE, OTHER: if the program does not read it, both sides'
 is "... --keep" "$(printf '%s\n' "$work/kept"/* | wc -l)" 26
 compare --time "$time" --before 'echo before >>'"$work"'/calls' -- srun ./app
 is "--before: before each run" "$(grep -c before "$work/calls") $(uniq -d "$work/calls")" "13 "
+echo "nuioa: compare: asked" >"$work/says"
+compare --time "$time" --set OMPI_MCA_x=1 -- srun ./app
+unlike "... but for one that the MPI library has" "$status$err" '^0.*no MPI library'
+echo "nuioa: compare: OMPI_MCA_x is not in this library, Open MPI v5" >"$work/says"
+compare --time "$time" --set OMPI_MCA_x=1 -- srun ./app
+is "... nor for one that it does not have" "$status|$err" \
+    "1|nuioa: --set: OMPI_MCA_x is not in this library, Open MPI v5: nothing is compared"
+rm "$work/says"
+compare --time 'total: ([[:digit:].]*)' srun -n2 ./app -- --json
+is "srun without --, and a class of POSIX" \
+    "$status|$(grep -c '|-n2 ./app -- --json|' "$work/calls")|$(grep -c '9\.00 s; 6' <<<"$out")" \
+    "0|13|1"
 compare -n 6 -- srun ./app
 is "without --time it is the clock's" "$status|$(grep -c '^with / without: ratio' <<<"$out")" "0|1"
 
@@ -161,21 +190,36 @@ compare --before 'echo no disk >&2; false' -- srun ./app
 like "--before fails" "$status|$err" \
     '^1\|nuioa: the command of --before ended with status 1.*it said: no disk$'
 
+compare --time "$time" -- "$work/absent/srun" ./app
+is "no srun" "$status|$out|$err" "1||nuioa: $work/absent/srun: No such file or directory"
+for to in /dev/full '&-'; do
+    rm -rf "$work/kept"
+    eval "\"\$tool\" compare --keep \"\$work/kept\" -- srun ./app >$to" 2>"$work/err"
+    like "a result that cannot be written: >$to" "$?|$(tail -n 1 "$work/err")" \
+        '^1\|nuioa: standard output: (No space left on device|Bad file descriptor)$'
+done
+env -i PATH=/nowhere "$tool" compare --help >"$work/out" 2>&1
+like "without python3: one line" "$(wc -l <"$work/out")|$(<"$work/out")" \
+    '^1\|nuioa: python3: .*install Python'
+
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 : >"$work/hang"
-rm -rf "$work"/nuioa-compare.* "$work/pid"
 : >"$work/calls"
-"$tool" compare -- srun ./app >"$work/out" 2>"$work/err" </dev/null &
-pid=$!
-for _ in $(seq 300); do [ "$(grep -c . "$work/pid" 2>/dev/null)" = 2 ] && break; sleep 0.1; done
-kill -TERM "$pid"
-wait "$pid"
-is "interrupted: status 1 and a line" "$?|$(<"$work/err")" "1|nuioa: interrupted after 0 pairs"
-mapfile -t started <"$work/pid"
-is "nothing that it has started is left" \
-    "${#started[@]} $(ps -o stat= -p "${started[0]},${started[1]}" |
-    grep -vc '^Z')" "2 0"
+for signal in INT TERM; do
+    rm -rf "$work"/nuioa-compare.* "$work/pid"
+    "$tool" compare -- srun ./app >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    for _ in $(seq 300); do [ "$(grep -c . "$work/pid" 2>/dev/null)" = 2 ] && break; sleep 0.1; done
+    kill -$signal "$pid"
+    kill -$signal "$pid" # as from two fingers
+    wait "$pid"
+    is "interrupted by $signal: status 1 and a line" "$?|$(<"$work/err")" \
+        "1|nuioa: interrupted after 0 pairs"
+    mapfile -t started <"$work/pid"
+    is "... nothing that it has started is left" \
+        "${#started[@]} $(ps -o stat= -p "${started[0]},${started[1]}" | grep -vc '^Z')" "2 0"
+done
 rm "$work/hang"
 
 done_testing
