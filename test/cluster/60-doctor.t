@@ -281,8 +281,7 @@ is "another machine in the environment is no fault of the cache" \
 
 # The sample for HealthCheckProgram drains a node for what is its own. Of its hardware nothing is
 # asked, and slurm.conf says TaskPlugin=task/none, which is a problem of all nodes.
-hardware=nic-missing,port-down,port-slow,pcie-narrow,nic-unlocated,nic-disagreement,numa-hidden
-hardware+=,numa-cut
+hardware=nic-missing,port-down,port-slow,nic-unlocated,nic-disagreement,numa-cut
 sed "s!^drain=no!drain=yes!; s!^ignore=!&$hardware!; s!/usr/bin/nuioa!/run/stage&!" \
     "$NUIOA_STAGE/usr/share/doc/nuioa/examples/nuioa-healthcheck" >"$n1/healthcheck"
 check_health() {

@@ -40,9 +40,6 @@ def card(module, dump, bus, index):
     guid = module.guid(index)
     dump.verbs(where, "mlx5_%d" % index, [("4: ACTIVE", "200 Gb/sec (4X HDR)", "InfiniBand", guid)])
     dump.net(where, "ib%d" % index, -1, "up", 0, guid)
-    for which in ("current", "max"):
-        dump.write("sys/devices/%s/%s_link_speed" % (where, which), "16.0 GT/s PCIe")
-        dump.write("sys/devices/%s/%s_link_width" % (where, which), 16)
 
 
 def main():

@@ -22,7 +22,9 @@ enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
 /* Without these limits, a file that includes itself ten times is read 10^DEPTH_MAX times. */
 enum { FILES_MAX = 1000, BYTES_MAX = 16 << 20 };
 
-char *doctor_load(int top, const char *path)
+/* Returns the text of a regular file, which the caller frees; NULL if it cannot be opened or is too
+ * large. After an error of reading it is what was read before it. It never waits. */
+static char *load(int top, const char *path)
 {
     struct stat st;
     int fd = openat(top, *path == '/' ? path + 1 : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -30,10 +32,9 @@ char *doctor_load(int top, const char *path)
     ssize_t got = -1;
     if (fd < 0)
         return NULL;
-    /* files of /proc say that their size is 0 */
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
-        text = malloc(st.st_size ? (size_t)st.st_size + 1 : FILE_BYTES_MAX);
-    size_t room = text ? (st.st_size ? (size_t)st.st_size : FILE_BYTES_MAX - 1) : 0, length = 0;
+        text = malloc((size_t)st.st_size + 1);
+    size_t room = text ? (size_t)st.st_size : 0, length = 0;
     while (text && length < room && (got = read(fd, text + length, room - length)) != 0) {
         if (got < 0 && errno != EINTR)
             break;
@@ -50,7 +51,7 @@ static char *load_next(struct doctor_reading *so_far, int top, const char *path)
 {
     if (so_far->files++ >= FILES_MAX || so_far->bytes >= BYTES_MAX)
         return NULL;
-    char *text = doctor_load(top, path);
+    char *text = load(top, path);
     so_far->bytes += text ? strlen(text) : 0;
     return text;
 }

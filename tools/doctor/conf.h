@@ -101,10 +101,4 @@ bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *roo
 bool doctor_conf_spank(const struct doctor_conf *conf, int top, const char *root, const char *name,
                        char *path, size_t size);
 
-/* Returns the text of the regular file `path`, which ends with a NUL and which the caller frees
- * with free(); or NULL if it cannot be opened, if its size is 4 MiB or more, or without memory. A
- * file of /proc, whose size is 0, is cut at 4 MiB. After an error of reading the text is what was
- * read before it. It never waits. */
-char *doctor_load(int top, const char *path);
-
 #endif

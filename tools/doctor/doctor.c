@@ -12,10 +12,8 @@
 
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/conf.h"
-#include "tools/doctor/ethernet.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/kinds.h"
-#include "tools/doctor/mpi.h"
 #include "tools/doctor/munge.h"
 #include "tools/doctor/nic.h"
 #include "tools/doctor/pmix.h"
@@ -33,9 +31,8 @@ static const char usage[] =
     "                    [--root DIR]\n"
     "\n"
     "nuioa doctor finds what on this node keeps ranks from their NIC. It looks at the plugin and\n"
-    "its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and their links, distances\n"
-    "between NUMA nodes, and at what MPI is told. Each finding says what is wrong, why it\n"
-    "matters, and what to do. Nothing is changed.\n"
+    "its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and distances between NUMA\n"
+    "nodes. Each finding says what is wrong, why it matters, and what to do. Nothing is changed.\n"
     "\n"
     "  --json         print JSON, for programs\n"
     "  --brief        print one line, for monitoring\n"
@@ -67,12 +64,8 @@ static const struct check {
     { DOCTOR_HARDWARE, true, doctor_check_roles },
     { DOCTOR_HARDWARE, true, doctor_check_ports },
     { DOCTOR_HARDWARE, true, doctor_check_rates },
-    { DOCTOR_HARDWARE, true, doctor_check_modes },
-    { DOCTOR_HARDWARE, true, doctor_check_pcie },
-    { DOCTOR_HARDWARE, true, doctor_check_firmware },
     { DOCTOR_HARDWARE, true, doctor_check_slit },
     { DOCTOR_HARDWARE, true, doctor_check_measured },
-    { DOCTOR_ANY, true, doctor_check_mpi },
 };
 
 /* --- what the checks look at ------------------------------------------------------------------ */

@@ -156,20 +156,8 @@ const struct doctor_kind doctor_kinds[] = {
     { "port-slow", DOCTOR_PROBLEM, DOCTOR_NODE,
       "One slow link slows down every job that uses this node, collectives first.",
       "Check the switch port, then replace the cable or the transceiver." },
-    { "port-below-card", DOCTOR_ADVICE, DOCTOR_NODE,
-      "The card could do more; the switch, the cable or a setting decides.",
-      "Run ethtool at both ends if the network should be faster." },
-    { "pcie-narrow", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "The card cannot bring its network's rate into memory.",
-      "Reseat the card, or move it to a slot with all lanes; look at the slot in the BIOS." },
-    { "pcie-reduced", DOCTOR_ADVICE, DOCTOR_NODE,
-      "It suffices for the network's rate as it is now.",
-      "Reseat the card at the next maintenance, or move it to another slot." },
 
     /* --- NUMA nodes --- */
-    { "numa-hidden", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "The places of memory and NICs are unknown, so nuioa places nothing.",
-      "Disable node interleaving in the BIOS and remove numa=off from the kernel command line." },
     { "numa-cut", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The kernel's NUMA nodes contradict its cores and packages, so nuioa places nothing.",
       "In the hypervisor, give each NUMA node whole sockets, or whole cores of one; on other "
@@ -189,25 +177,18 @@ const struct doctor_kind doctor_kinds[] = {
       "Measure again on an idle node: \"nuioa probe --nic --out FILE\". If the result is the "
       "same, update the firmware, or set HWLOC_PCI_LOCALITY for slurmd and \"nuioa cache\"." },
 
-    /* --- MPI --- */
-    { "mpi-ethernet", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "Messages go through the kernel's TCP although a faster network is there.",
-      "Remove the setting." },
-    { "mpi-device", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "MPI is told to use a device that is not here: it fails, or falls back to another "
-      "network.",
-      "If the NIC is broken or its driver missing, repair that. Otherwise correct the name, or "
-      "remove the setting." },
-
     { NULL, DOCTOR_UNKNOWN, DOCTOR_SHARED, NULL, NULL },
 };
 /* clang-format on */
 
-/* Former kinds, advice on the host that keeps no rank from its NIC. */
-static const char *const retired[] = { "backlog",       "coalescing",     "core-distribution",
-                                       "governor",      "irq-far",        "nps",
-                                       "snc",           "numa-balancing", "socket-buffers",
-                                       "task-affinity", "tcp-buffers" };
+/* Former kinds. */
+static const char *const retired[] = {
+    "backlog",         "coalescing",  "core-distribution", "governor",
+    "irq-far",         "mpi-device",  "mpi-ethernet",      "nps",
+    "numa-balancing",  "numa-hidden", "pcie-narrow",       "pcie-reduced",
+    "port-below-card", "snc",         "socket-buffers",    "task-affinity",
+    "tcp-buffers",
+};
 
 const struct doctor_kind *doctor_kind_find(const char *id)
 {

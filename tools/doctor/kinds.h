@@ -14,7 +14,7 @@ enum doctor_severity {
 /* Whose fault it is. A node is not to be drained for what other nodes may share with it, because
  * they would be drained too. */
 enum doctor_scope {
-    DOCTOR_SHARED, /* what files of Slurm, MPI and the site say; what is installed */
+    DOCTOR_SHARED, /* what files of Slurm and the site say; what is installed */
     DOCTOR_NODE,   /* this node's hardware, its munged, its cache */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Checks where NICs are, and their connections with the network and with memory. */
+/* Checks where NICs are, and their connections with the network. */
 
 #include <ctype.h>
 #include <dirent.h>
@@ -55,6 +55,8 @@ const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size
 
 void doctor_check_locality(struct doctor *d)
 {
+    if (d->node.cut)
+        doctor_report(d, "numa-cut", "", "NUMA nodes cut through cores or packages.");
     for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1 && !d->node.cut; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
         char name[48], numas[128];
@@ -355,74 +357,5 @@ void doctor_check_rates(struct doctor *d)
             doctor_report(d, "port-slow", name, "%s runs at %u Mb/s, %s, of the same model, at %u.",
                           name, nic->rate_mbps, doctor_nic_name(best, its, sizeof(its)),
                           best->rate_mbps);
-    }
-}
-
-/* --- the memory side -------------------------------------------------------------------------- */
-
-struct link {
-    char speed[32];
-    unsigned tenths; /* of GT/s; 0: unknown */
-    long width;
-};
-
-static void read_link(const struct doctor *d, const char *pci, const char *which, struct link *link)
-{
-    link->width = 0;
-    nuioa_sysfs_text(d->top, link->speed, sizeof(link->speed), PCI "%s_link_speed", pci, which);
-    nuioa_sysfs_number(d->top, &link->width, PCI "%s_link_width", pci, which);
-    char *end = link->speed;
-    unsigned long whole = isdigit((unsigned char)*end) ? strtoul(link->speed, &end, 10) : 0;
-    link->tenths = whole && whole < 1000 ? (unsigned)whole * 10 : 0;
-    if (*end == '.' && isdigit((unsigned char)end[1]))
-        link->tenths += (unsigned)(end[1] - '0');
-    char *unit = strstr(link->speed, " GT/s");
-    if (unit)
-        unit[5] = '\0';
-}
-
-/* Returns the rate of a link without its encoding, which is 8b/10b up to 5 GT/s, then 128b/130b,
- * then flits with 242 bytes of data in 256 (PCI Express base specification). */
-static uint64_t link_mbps(const struct link *link)
-{
-    uint64_t raw = (uint64_t)link->tenths * 100 * (uint64_t)link->width;
-    if (link->tenths <= 50)
-        return raw * 8 / 10;
-    return link->tenths <= 320 ? raw * 128 / 130 : raw * 242 / 256;
-}
-
-/* Ports of one card share its link. */
-static uint64_t card_mbps(const struct doctor *d, const struct nuioa_nic *nic)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < d->node.nic_count; i++)
-        if (is_up(&d->node.nics[i]) && d->node.nics[i].card == nic->card)
-            sum += d->node.nics[i].rate_mbps;
-    return sum;
-}
-
-void doctor_check_pcie(struct doctor *d)
-{
-    for (uint32_t i = 0; i < d->node.nic_count; i++) {
-        const struct nuioa_nic *nic = &d->node.nics[i];
-        struct link now, most;
-        char name[48];
-        bool again = false;
-        for (uint32_t j = 0; j < i; j++)
-            again = again || !strcmp(d->node.nics[j].pci, nic->pci);
-        if (!is_up(nic) || !*nic->pci || again)
-            continue;
-        read_link(d, nic->pci, "current", &now);
-        read_link(d, nic->pci, "max", &most);
-        if (!now.tenths || now.width <= 0 || now.width > 64 || !most.tenths || most.width > 64 ||
-            (now.tenths >= most.tenths && now.width >= most.width))
-            continue;
-        uint64_t rate = card_mbps(d, nic), carries = link_mbps(&now);
-        doctor_nic_name(nic, name, sizeof(name));
-        doctor_report(d, carries < rate || !rate ? "pcie-narrow" : "pcie-reduced", name,
-                      "%s (%s) has %ld lanes at %s, %llu Mb/s; it is made for %ld at %s. Its "
-                      "network carries %llu Mb/s%s.",
-                      name, nic->pci, now.width, now.speed, (unsigned long long)carries, most.width,
-                      most.speed, (unsigned long long)rate, rate ? "" : " (unknown)");
     }
 }

@@ -7,7 +7,8 @@
 /* Checks of `nuioa doctor`: where NICs are, and what they are connected with. doctor.h says what
  * holds for all checks. */
 
-/* Reports NICs whose NUMA node is unknown, or where two sources differ in it. */
+/* Reports NICs whose NUMA node is unknown, or where two sources differ in it, and NUMA nodes that cut
+ * through cores, where no place is known. */
 void doctor_check_locality(struct doctor *d);
 
 /* Reports cards of a fabric that have no port, and names in nic= of which there is no NIC. */
@@ -24,9 +25,6 @@ void doctor_check_ports(struct doctor *d);
 /* Reports ports that are slower than they could be: fewer lanes, or a lower rate than others of the
  * same model. */
 void doctor_check_rates(struct doctor *d);
-
-/* Reports NICs whose PCIe link has fewer lanes, or is slower, than the card is made for. */
-void doctor_check_pcie(struct doctor *d);
 
 /* Returns true if the NIC, one of d->node, carries messages of jobs: nic=auto takes it or, if
  * nic=auto takes none because all are slow, it is one of the fastest that are up. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/system.h"
 
@@ -14,35 +13,6 @@ void doctor_check_discovery(struct doctor *d)
 {
     if (!d->node_known)
         doctor_report(d, "discovery-failed", "", "%s.", d->node_error.text);
-}
-
-/* Returns true if the text has the word; a NULL text has none. */
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = text; at && (at = strstr(at, word)); at += length)
-        if ((at == text || strchr(" \t\n", at[-1])) && (!at[length] || strchr(" \t\n", at[length])))
-            return true;
-    return false;
-}
-
-/* A virtual machine, or one that does not say whether it is virtual, may well have one NUMA node:
- * that nothing hides it is only known of x86, where the flag "hypervisor" is missing. */
-void doctor_check_firmware(struct doctor *d)
-{
-    unsigned packages = d->node.package_count;
-    if (d->node.cut)
-        doctor_report(d, "numa-cut", "", "NUMA nodes cut through cores or packages.");
-    if (packages < 2 || nuioa_node_numas_with_cpus(&d->node) != 1)
-        return;
-    char *command_line = doctor_load(d->top, "proc/cmdline");
-    char *processors = doctor_load(d->top, "proc/cpuinfo");
-    bool off = has_word(command_line, "numa=off");
-    if (off || (has_word(processors, "flags") && !has_word(processors, "hypervisor")))
-        doctor_report(d, "numa-hidden", "", "%u processor packages, but one NUMA node%s.", packages,
-                      off ? "; the kernel command line has numa=off" : "");
-    free(command_line);
-    free(processors);
 }
 
 static bool is_flat(const struct nuioa_distance *distance)

@@ -10,10 +10,6 @@ struct doctor;
 /* Reports if hwloc could not describe this machine. */
 void doctor_check_discovery(struct doctor *d);
 
-/* Reports if the kernel's command line, or the firmware of a machine that is not virtual, hides
- * NUMA nodes. */
-void doctor_check_firmware(struct doctor *d);
-
 /* Reports if the firmware's distance table (SLIT) is unsound, or, with more than two NUMA nodes, is
  * missing or says the same for all. */
 void doctor_check_slit(struct doctor *d);
