@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds what rows of CONTRIBUTING.md's recipes name: each function, type, variable and constant
-between backquotes in the last column is in one of the files of that row. Prints those that are not.
+"""Checks the recipes of CONTRIBUTING.md. A step is a number, files, a colon and a text:
 
-A row whose files end with "..." names some of several files: there all files of the project count.
+    1. `lib/option/option.h`, `test/unit/`: a field of `struct nuioa_options`.
+
+Prints each function, type, variable and constant between backquotes in the text that is in none of
+the files (or directories) of its step, and each line that is no such step. Where the files end with
+"...", all sources count.
 """
 import glob
 import os
@@ -12,7 +15,7 @@ import subprocess
 import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-ROW = re.compile(r"^\|\s*(\d+)\s*\|(.*?)\|(.*)\|$")
+STEP = re.compile(r"^(\d+)\. (.*?(?:`|\.\.\.)):\s+(.*(?:\n {3}\S.*)*)", re.M)
 NAME = re.compile(r"(?:(?:struct|enum) )?([A-Za-z_]\w*)(?:\(\))?")
 
 
@@ -21,36 +24,38 @@ def read(path):
         return file.read()
 
 
-def files_of(column):
-    """The files that a row's second column names."""
-    named = [path for word in re.findall(r"`([^`]+)`", column) for path in glob.glob(word)]
-    if "..." in column:
-        named += subprocess.run(["git", "ls-files", "lib", "spank", "pmix", "mpi", "tools"],
-                                capture_output=True, text=True, check=True).stdout.split()
-    return [path for path in named if os.path.isfile(path)]
+def files_of(named):
+    """The files that the first part of a step names."""
+    words = re.findall(r"`([^`]+)`", named)
+    if "..." in named:
+        words += ["lib", "spank", "pmix", "mpi", "tools"]
+    paths = [path for word in words for path in glob.glob(word)]
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *paths],
+                            capture_output=True, text=True, check=True)
+    return [path for path in listed.stdout.splitlines() if os.path.isfile(path)] if paths else []
 
 
 def missing(text):
-    """[(row, name)] of recipes: what is in no file of its row."""
-    found, recipe = [], ""
-    for line in text.splitlines():
-        if line.startswith("### "):
-            recipe = line[4:]
-        row = ROW.match(line)
-        if not row:
-            continue
-        words = [NAME.fullmatch(word) for word in re.findall(r"`([^`]+)`", row[3])]
-        content = "\n".join(read(path) for path in files_of(row[2])) if any(words) else ""
-        found += [(f"{recipe}, row {row[1]}", word[1]) for word in words
-                  if word and not re.search(rf"\b{word[1]}\b", content)]
+    """[(step, fault)] of recipes: a name that is in no file of its step, a line that is no step."""
+    found = []
+    for recipe in re.split(r"^### ", text, flags=re.M)[1:]:
+        title = recipe.split("\n", 1)[0]
+        for line in re.findall(r"^\d+\..*", recipe, re.M):
+            if not STEP.match(line + "\n   -"):
+                found.append((title, f"no step: {line}"))
+        for number, named, rest in STEP.findall(recipe):
+            words = [NAME.fullmatch(word) for word in re.findall(r"`([^`]+)`", rest)]
+            content = "\n".join(map(read, files_of(named))) if any(words) else ""
+            found += [(f"{title}, step {number}", f"{word[1]} is in none of its files")
+                      for word in words if word and not re.search(rf"\b{word[1]}\b", content)]
     return found
 
 
 def main():
     os.chdir(TOP)
     lost = missing(read("CONTRIBUTING.md"))
-    for row, name in lost:
-        print(f"CONTRIBUTING.md, {row}: {name} is not in the files of that row")
+    for step, fault in lost:
+        print(f"CONTRIBUTING.md, {step}: {fault}")
     return bool(lost)
 
 
