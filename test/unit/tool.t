@@ -169,8 +169,8 @@ answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --ex
 is "... is the same" "$(<"$work/out")" "$explained"
 run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nuioa on \
     --gpus '7;6;5;4;3;2;1;0'
-is "the table of GPUs in README.md is what is printed" \
-    "$(sed -n 's/^    \(  n1 .* PIX\)$/\1/p' "$machines/../../README.md")" \
+is "the table of GPUs in nuioa(7) is what is printed" \
+    "$(sed -n 's/^\(  n1 .* PIX\)$/\1/p' "$machines/../../man/nuioa.7.in")" \
     "$(grep '^  n1 ' "$work/out")"
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
