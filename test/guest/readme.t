@@ -41,13 +41,15 @@ if [ ! -e /nuioa/settings ]; then
             END { if (plans == parts) print "1.." planned }'
     }
 
+    parts=3
+    [ "${1-}" != --no-plugin ] || parts=2
     {
-        [ "${1-}" = --no-plugin ] || compile
+        [ $parts = 2 ] || compile
         # The host takes processor time from the guest, which counts it as used.
         "$here/boot" hagrid5 --cgroup --timeout 2400 --plugstack "deadline_ms=10000" \
             --payload "$tree" "$@" -- "$0"
         "$here/boot" gpus --cgroup --plugstack "deadline_ms=10000" --payload "$tree" "$@" -- "$0"
-    } | together $(($# > 0 ? 2 : 3))
+    } | together $parts
     exit "${PIPESTATUS[0]}"
 fi
 # shellcheck source=lib.sh
