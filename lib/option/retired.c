@@ -44,6 +44,8 @@
  *     tag_is_right tag_make tag_session token_make token_read token_write TOKEN_TEXT_MAX
  *     SERVER_UNAUTHENTICATED_MAX SERVER_UNAUTHENTICATED_MS
  *     probe_accept probe_judge probe_message probe_peer probe_peer_meet probe_remote probe_step
+ *     probe_benchmark probe_cell probe_is_listening probe_kill_children probe_nics probe_nics_print
+ *     probe_pair_run probe_process probe_process_start probe_processes_begin
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {

@@ -74,12 +74,11 @@ is "from standard input" "$(grep -c 'makes 11 links' "$work/piped")" 1
 printf '%s\n' "0 34 34 34 104 110 93 99" "34 0 34 34 115 91 124 110" "34 34 0 34 89 102 115 91" \
     "34 34 34 0 100 113 89 102" "104 95 109 100 0 34 34 34" "90 111 102 93 34 0 34 34" \
     "113 124 95 109 34 34 0 34" "99 90 111 102 34 34 34 0" >"$work/matrix"
-answers "two groups" probe --matrix "$work/matrix" --links-per-node 4 --heatmap "$work/heat.svg"
+answers "two groups" probe --matrix "$work/matrix" --links-per-node 4
 like "links within groups" "$out" ' 0-1 0-2 0-3 1-2 1-3 2-3 4-5 4-6 4-7 5-6 5-7 6-7'$'\n''one link'
 like "none between groups that differ by noise only" "$out" \
     'between 0,1,2,3 and 4,5,6,7 all alike, 102.9 ns: which'
 like "... nor a free port" "$out" 'free ports: not known, since'
-is "... nor in the picture" "$(grep -o 'fill="none"' "$work/heat.svg" | grep -c .)" 24
 answers "two groups, JSON" probe --matrix "$work/matrix" --links-per-node 4 --json
 is "... says the same" "$(json "len(d['links']), d['alike'], d['free_ports']")" \
     "12 [[[0, 1, 2, 3], [4, 5, 6, 7]]] None"
@@ -214,14 +213,27 @@ is "... both costs" "$(json "d['remote_cost'], d['hop_cost']")" "0.3 0.05"
 answers "latencies" probe --latency 1000,1200,1250,1300
 like "... both costs" "$out" 'remote_cost=0\.20 hop_cost=0\.05$'
 
-answers "a heat map" probe --matrix "$hagrid" --heatmap "$work/heat.svg"
-is "is XML: a square for each pair, a frame for each link's two ends" \
-    "$(python3 - "$work/heat.svg" <<'EOF'
-import sys, xml.etree.ElementTree as e
-r = [x for x in e.parse(sys.argv[1]).iter() if x.tag.endswith('rect')]
-print(sum(x.get('fill') != 'none' for x in r) - 1, sum(x.get('fill') == 'none' for x in r))
-EOF
-)" "64 22"
+if python3 -c 'import matplotlib' 2>/dev/null; then
+    answers "a heat map" probe --matrix "$hagrid" --heatmap "$work/heat.svg"
+    is "a square for each pair, a frame for each link's two ends, their number below" \
+        "$(grep -c 'id="cell-' "$work/heat.svg") $(grep -c 'id="frame-' "$work/heat.svg") \
+$(grep -o '11 links (framed) of 33.6 ns' "$work/heat.svg" | tail -n 1)" \
+        "64 22 11 links (framed) of 33.6 ns"
+    answers "... as PNG" probe --matrix "$hagrid" --heatmap "$work/heat.png" --json
+    is "... it is one" "$(head -c 4 "$work/heat.png" | tail -c 3)" PNG
+    unanswered "heat.xyz': the name must end in one of ." probe --matrix "$hagrid" \
+        --heatmap "$work/heat.xyz"
+    printf '0 1 1 1\n1 0 1 1\n1 -1 0 1\n1 1 1 0\n' >"$work/refused"
+    run probe --matrix "$work/refused" --heatmap "$work/refused.svg"
+    is "a matrix that cannot be trusted: the picture says so" \
+        "$status $(grep -o '>not to be trusted' "$work/refused.svg")" '1 >not to be trusted'
+else
+    skip "a heat map" "no matplotlib for python3"
+fi
+mkdir "$work/lacks"
+echo 'raise ImportError' >"$work/lacks/matplotlib.py"
+PYTHONPATH=$work/lacks unanswered "--heatmap: drawing requires matplotlib for python3: install it" \
+    probe --quick --heatmap "$work/no.svg"
 
 # --- this machine -------------------------------------------------------------------------------
 

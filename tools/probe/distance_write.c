@@ -55,8 +55,8 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         }
 }
 
-static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
-                          const char *comment, FILE *out)
+void nuioa_distance_print_section(const struct nuioa_node *node, const uint32_t *matrix,
+                                  const char *comment, FILE *out)
 {
     print_key(node, out);
     fprintf(out, "# %s\n", comment);
@@ -108,7 +108,7 @@ static void merge(const char *before, const struct nuioa_node *node, const uint3
     if (section == before)
         fputs(HEADER, out);
     print_piece(before, section, out);
-    print_section(node, matrix, comment, out);
+    nuioa_distance_print_section(node, matrix, comment, out);
     while (*section) {
         const char *end = next_section(section + strcspn(section, "\n"));
         if (strncmp(section, key, length))
@@ -152,6 +152,18 @@ static int replace(const char *path, const struct nuioa_node *node, const uint32
         rc = nuioa_fail(err, errno ? -errno : -EIO, "%s: %s", path, strerror(errno ? errno : EIO));
     int closed = nuioa_new_file_close(&file, !rc, path, rc ? NULL : err);
     return rc ? rc : closed;
+}
+
+int nuioa_distance_check_site(const char *path, const struct nuioa_node *node,
+                              struct nuioa_error *err)
+{
+    struct nuioa_new_file file;
+    char *before;
+    int rc = load(path, node, &before, err);
+    free(before);
+    if (!rc)
+        rc = nuioa_new_file_open(&file, path, err);
+    return rc ? rc : nuioa_new_file_close(&file, false, path, err);
 }
 
 int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,

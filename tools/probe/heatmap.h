@@ -2,17 +2,14 @@
 #ifndef NUIOA_TOOL_HEATMAP_H
 #define NUIOA_TOOL_HEATMAP_H
 
-#include "util/error.h"
+/* The picture of what was measured: the script probe-heatmap.py draws it with matplotlib, in the
+ * format that the end of the file's name says. Both functions return the exit status (tool.h),
+ * after a message unless it is TOOL_DONE. */
 
-struct probe;
-struct probe_nics;
+/* Checks, before anything is measured, that `path` can be drawn and written. */
+int probe_heatmap_check(const char *path);
 
-/* Writes the matrix of probe->latency, and the links of probe->graph, as an SVG picture to the file
- * `path`. Returns 0, or a negative errno with *err, and an older file stays. */
-int probe_heatmap(const struct probe *probe, const char *path, struct nuioa_error *err);
-
-/* Writes what was measured of the NICs, a row for each NIC and quantity and a column for each NUMA
- * node, the same way. */
-int probe_nics_heatmap(const struct probe_nics *nics, const char *path, struct nuioa_error *err);
+/* Draws `json`, what `nuioa probe --json` prints, to `path`. An older file stays if that fails. */
+int probe_heatmap(const char *json, const char *path);
 
 #endif

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+
 #include "tools/probe/nic_probe.h"
 
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/probe/cells.h"
-#include "tools/probe/heatmap.h"
-#include "tools/probe/nic_print.h"
-#include "tools/probe/probe.h"
-#include "tools/probe/process.h"
-#include "tools/tool.h"
+#include "tools/json.h"
 #include "tools/probe/distance_write.h"
+#include "tools/probe/heatmap.h"
+#include "tools/probe/probe.h"
+#include "tools/python.h"
+#include "tools/tool.h"
 #include "topology/node_load.h"
+#include "util/new_file.h"
 #include "util/number.h"
 
 enum { ROUNDS = 15, ROUNDS_QUICK = 5, ROUNDS_MAX = 1000, LIMIT_S = 30, LIMIT_S_MAX = 3600 };
+
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int read_number(const char *name, const char *text, uint32_t usual, uint32_t most,
                        uint32_t *number)
@@ -28,30 +35,49 @@ static int read_number(const char *name, const char *text, uint32_t usual, uint3
     return 0;
 }
 
-/* Sets the benchmark of the command line: a name of the table, or a whole command. */
+/* Checks --number, and counts its groups. */
+static int read_expression(struct probe_nic_options *o)
+{
+    regex_t expression;
+    char why[128];
+    int rc = regcomp(&expression, o->number, REG_EXTENDED | REG_NEWLINE);
+    if (rc) {
+        regerror(rc, &expression, why, sizeof(why));
+        return tool_usage("probe", "--number: '%.80s' is no extended regular expression: %s",
+                          o->number, why);
+    }
+    o->groups = (uint32_t)expression.re_nsub;
+    regfree(&expression);
+    return 0;
+}
+
+/* Checks --tool: a name of the table in probe-nic.py, or a whole command. */
 static int read_tool(struct probe_nic_options *o)
 {
-    struct nuioa_error err;
-    char names[160];
+    static const char *const names[] = { "ib_write_bw",  "ib_read_bw", "cxi_write_bw",
+                                         "ucx_perftest", "fi_rma_bw",  "ib_write_lat" };
     if (!o->tool)
         return o->number ? tool_usage("probe", "--number goes with --tool 'COMMAND'") : 0;
-    bool name = probe_benchmark_known(o->tool);
-    if (name && o->number)
-        return tool_usage("probe",
-                          "--number goes with --tool 'COMMAND': where %.40s prints it is "
-                          "known",
-                          o->tool);
-    if (name)
-        return 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(names[i], o->tool))
+            return !o->number ? 0
+                              : tool_usage("probe",
+                                           "--number goes with --tool 'COMMAND': where %.40s "
+                                           "prints it is known",
+                                           o->tool);
     if (!strpbrk(o->tool, " {"))
-        return tool_usage("probe", "--tool: '%.40s' is none of %s, and no command with {host}",
-                          o->tool, probe_benchmark_names(NUIOA_NIC_KINDS, names, sizeof(names)));
+        return tool_usage("probe",
+                          "--tool: '%.40s' is none of ib_write_bw ib_read_bw cxi_write_bw "
+                          "ucx_perftest fi_rma_bw ib_write_lat, and no command with {host}",
+                          o->tool);
     if (!o->number)
         return tool_usage("probe", "--tool 'COMMAND' needs --number REGEX, which finds its MB/s");
-    o->custom = (struct probe_benchmark){ .command = o->tool, .number = o->number, .factor = 1 };
-    if (probe_benchmark_check(&o->custom, &err))
-        return tool_usage("probe", "%s", err.text);
-    return 0;
+    if (!strstr(o->tool, "{host}"))
+        return tool_usage("probe",
+                          "--tool: '%.80s' lacks {host}, in whose place the client gets the "
+                          "server's name",
+                          o->tool);
+    return read_expression(o);
 }
 
 int probe_nic_check(struct probe *p)
@@ -80,6 +106,99 @@ int probe_nic_check(struct probe *p)
     return rc;
 }
 
+/* --- what the script is told ------------------------------------------------------------------ */
+
+static json_t *members(hwloc_const_bitmap_t set)
+{
+    json_t *list = json_array();
+    int member;
+    for (member = hwloc_bitmap_first(set); member >= 0; member = hwloc_bitmap_next(set, member))
+        json_array_append_new(list, json_integer(member));
+    return list;
+}
+
+/* "numa": the OS index; "cpus": those that may be used; "whole": it has CPUs and memory; "usable":
+ * a benchmark may be bound to it. */
+static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_numa *numa)
+{
+    bool whole = numa->memory_bytes && !hwloc_bitmap_iszero(numa->cpus);
+    hwloc_bitmap_t cpus = hwloc_bitmap_dup(numa->cpus);
+    if (!cpus || hwloc_bitmap_and(cpus, cpus, node->allowed_cpus))
+        return NULL;
+    bool usable = whole && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
+                  !hwloc_bitmap_iszero(cpus);
+    json_t *object = json_pack("{si so sb sb}", "numa", (int)numa->os_index, "cpus", members(cpus),
+                               "whole", whole, "usable", usable);
+    hwloc_bitmap_free(cpus);
+    return object;
+}
+
+/* "numas": OS indexes of those beside it; "levels": its level from each of the node's; null:
+ * unknown. */
+static json_t *nic_object(const struct nuioa_node *node, const struct nuioa_nic *nic, bool taken)
+{
+    char label[48];
+    json_t *levels = nic->level ? json_array() : json_null();
+    for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
+        json_array_append_new(levels, json_integer(nic->level[i]));
+    return json_pack("{sb so so ss si ss so so}", "taken", taken, "name", tool_json_text(nic->name),
+                     "label", tool_json_text(nuioa_nic_label(nic, label, sizeof(label))), "cxi",
+                     nic->cxi, "port", (int)nic->port, "kind", nuioa_nic_kind_name(nic->kind),
+                     "numas", members(nic->numas), "levels", levels);
+}
+
+/* "place": its number among the GPUs of its vendor, as CUDA counts them in PCI order. */
+static json_t *gpu_object(const struct nuioa_node *node, uint32_t gpu)
+{
+    int place = 0;
+    for (uint32_t i = 0; i < gpu; i++)
+        place += node->gpus[i].vendor == node->gpus[gpu].vendor;
+    return json_pack("{ss si so}", "pci", node->gpus[gpu].pci, "place", place, "numas",
+                     members(node->gpus[gpu].numas));
+}
+
+/* "out", "heatmap": descriptors of the directories of these files, -1 if there are none; "groups":
+ * of --number; 0 if it was not given. */
+static json_t *describe(const struct probe *p, const bool *taken, int out, int heatmap)
+{
+    const struct nuioa_node *node = &p->node;
+    json_t *numas = json_array(), *nics = json_array(), *gpus = json_array();
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        json_array_append_new(numas, numa_object(node, &node->numas[i]));
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        json_array_append_new(nics, nic_object(node, &node->nics[i], taken[i]));
+    for (uint32_t i = 0; p->nic.gpus && i < node->gpu_count; i++)
+        json_array_append_new(gpus, gpu_object(node, i));
+    return json_pack("{so sb si si si si si so so so}", "host", tool_json_text(node->host), "json",
+                     p->json, "rounds", (int)p->nic.rounds, "limit_s", (int)p->nic.limit_s, "out",
+                     out, "heatmap", heatmap, "groups", (int)p->nic.groups, "numas", numas, "nics",
+                     nics, "gpus", gpus);
+}
+
+/* Makes what the script reads its standard input. */
+static int give(const struct probe *p, const bool *taken, int out, int heatmap)
+{
+    json_t *task = describe(p, taken, out, heatmap);
+    char *text = task ? json_dumps(task, JSON_ENSURE_ASCII | JSON_COMPACT) : NULL;
+    json_decref(task);
+    int fd = text ? memfd_create("nuioa", 0) : -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (!file)
+        return tool_fail("nuioa probe: %s", strerror(text ? errno : ENOMEM));
+    fprintf(file, "%s\n", text);
+    free(text);
+    nuioa_distance_print_section(
+        &p->node, p->node.distance.matrix,
+        "nuioa probe --nic; distances between NUMA nodes as they were known", file);
+    if (fflush(file) || lseek(fd, 0, SEEK_SET) || dup2(fd, STDIN_FILENO) < 0)
+        return tool_fail("nuioa probe: %s", strerror(errno));
+    if (fd != STDIN_FILENO)
+        fclose(file);
+    return 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 /* Finds the NICs that were named, or those that nic=auto takes. */
 static int take_nics(const struct probe *p, bool *taken)
 {
@@ -97,125 +216,64 @@ static int take_nics(const struct probe *p, bool *taken)
     return count ? TOOL_DONE : TOOL_UNANSWERED;
 }
 
-static bool any_median(const struct probe_nics *nics)
+/* Makes sure that a file can be written; *directory and *name say where. Without a file they are -1
+ * and "". */
+static int find_place(const char *path, int *directory, char name[NAME_MAX + 1],
+                      struct nuioa_error *err)
 {
-    for (uint32_t i = 0; i < nics->count; i++)
-        if (nics->cells[i].median > 0)
-            return true;
-    return false;
+    struct nuioa_new_file file;
+    *directory = -1;
+    *name = '\0';
+    int rc = path ? nuioa_new_file_open(&file, path, err) : 0;
+    if (!path || rc)
+        return rc;
+    strcpy(name, file.name);
+    *directory = fcntl(file.directory, F_DUPFD, 3);
+    nuioa_new_file_close(&file, false, path, NULL);
+    return *directory < 0 ? nuioa_fail(err, -errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
-/* Puts what was measured into the description of the node, for the site's file. */
-static int keep_measured(struct probe *p, const struct probe_nics *nics, struct nuioa_error *err)
-{
-    for (uint32_t i = 0; i < nics->count; i++) {
-        const struct probe_cell *cell = &nics->cells[i];
-        struct nuioa_nic *nic = &p->node.nics[cell->nic];
-        if (!(cell->median > 0) || cell->gpu >= 0)
-            continue;
-        if (!nic->measured)
-            nic->measured = calloc(p->node.numa_count, sizeof(*nic->measured));
-        if (!nic->measured)
-            return nuioa_fail(err, -ENOMEM, "out of memory");
-        struct nuioa_nic_measured *m = &nic->measured[cell->numa];
-        *(cell->quantity == PROBE_WRITE  ? &m->write_mb_s
-          : cell->quantity == PROBE_READ ? &m->read_mb_s
-                                         : &m->latency_ns) = cell->median;
-        m->n = cell->count;
-        m->mad =
-            fmax(nics->mad[PROBE_WRITE], fmax(nics->mad[PROBE_READ], nics->mad[PROBE_LATENCY]));
-    }
-    return 0;
-}
-
-static int write_out(struct probe *p, const struct probe_nics *nics)
+/* Becomes the script, or returns the exit status. */
+static int become_script(struct probe *p, const bool *taken)
 {
     struct nuioa_error err;
-    int rc = keep_measured(p, nics, &err);
-    if (!rc)
-        rc = nuioa_distance_write_site(
-            p->out, &p->node, p->node.distance.matrix,
-            "nuioa probe --nic; distances between NUMA nodes as they were known", &err);
-    return rc ? tool_fail("%s", err.text) : TOOL_DONE;
+    int out, picture;
+    char out_name[NAME_MAX + 1], picture_name[NAME_MAX + 1], none[] = "";
+    if ((p->out && nuioa_distance_check_site(p->out, &p->node, &err)) ||
+        find_place(p->out, &out, out_name, &err) ||
+        find_place(p->heatmap, &picture, picture_name, &err))
+        return tool_fail("%s", err.text);
+    if (p->heatmap && probe_heatmap_check(p->heatmap))
+        return TOOL_UNANSWERED;
+    const char *words[] = { "probe",
+                            p->out ? p->out : none,
+                            out_name,
+                            p->heatmap ? p->heatmap : none,
+                            picture_name,
+                            p->nic.tool ? p->nic.tool : none,
+                            p->nic.number ? p->nic.number : none };
+    int rc = give(p, taken, out, picture);
+    return rc ? rc : tool_python_exec("probe-nic.py", 7, (char **)words);
 }
 
-static int answer(struct probe *p, struct probe_nics *nics)
-{
-    int rc = TOOL_DONE;
-    if (p->json)
-        rc = probe_nics_json(nics);
-    else
-        probe_nics_print(nics, stdout);
-    if (!any_median(nics))
-        return tool_fail("nothing was measured: %s",
-                         nics->count ? nics->cells[0].err.text
-                                     : "no NUMA node has memory and CPUs that may be used");
-    struct nuioa_error err;
-    if (p->heatmap && !rc && probe_nics_heatmap(nics, p->heatmap, &err))
-        rc = tool_fail("%s", err.text);
-    if (p->out && !rc)
-        rc = write_out(p, nics);
-    if (p->out && !rc && !p->json)
-        printf("written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
-    return rc;
-}
-
-static struct probe_nic_plan make_plan(const struct probe *p, const bool *taken)
-{
-    return (struct probe_nic_plan){
-        .node = &p->node,
-        .taken = taken,
-        .gpus = p->nic.gpus,
-        .benchmark = p->nic.custom.command ? NULL : p->nic.tool,
-        .custom = p->nic.custom.command ? &p->nic.custom : NULL,
-        .rounds = p->nic.rounds,
-        .limit_s = p->nic.limit_s,
-    };
-}
-
-static int measure(struct probe *p, const bool *taken)
-{
-    struct probe_nics nics;
-    struct nuioa_error err = { "" };
-    struct probe_nic_plan plan = make_plan(p, taken);
-    int rc = probe_nics_init(&nics, &plan);
-    if (rc)
-        nuioa_fail(&err, rc, "out of memory");
-    else
-        rc = probe_nics_measure(&nics, &err);
-    rc = rc ? tool_fail("%s", err.text) : answer(p, &nics);
-    probe_nics_free(&nics);
-    return rc;
-}
-
-/* Loads this node, takes its NICs, and measures them. */
-static int measure_node(struct probe *p)
+int probe_nic(struct probe *p)
 {
     struct nuioa_error err;
+    const char *local = getenv("SLURM_LOCALID");
+    if (local && strcmp(local, "0"))
+        return tool_usage("probe", "another task of this step measures this node, and two would "
+                                   "disturb each other: srun --ntasks-per-node=1");
     /* What the site's file has is kept: it is written again. */
     struct nuioa_source here = { NULL, p->out && !access(p->out, F_OK) ? p->out : NULL };
-    int rc = nuioa_node_load(&p->node, &here, &err);
-    if (rc)
+    if (nuioa_node_load(&p->node, &here, &err))
         return tool_fail("%s", err.text);
     p->has_node = true;
     if (p->node.emulated)
         return tool_fail("the topology is another machine's: only this one can be measured");
     bool *taken = calloc(p->node.nic_count + 1, sizeof(*taken));
-    rc = taken ? take_nics(p, taken) : tool_fail("out of memory");
+    int rc = taken ? take_nics(p, taken) : tool_fail("out of memory");
     if (!rc)
-        rc = measure(p, taken);
+        rc = become_script(p, taken);
     free(taken);
-    return rc;
-}
-
-int probe_nic(struct probe *p)
-{
-    const char *local = getenv("SLURM_LOCALID");
-    if (local && strcmp(local, "0"))
-        return tool_usage("probe", "another task of this step measures this node, and two would "
-                                   "disturb each other: srun --ntasks-per-node=1");
-    probe_processes_begin();
-    int rc = measure_node(p);
-    probe_processes_end();
     return rc;
 }

@@ -10,7 +10,6 @@
 #include "tools/probe/probe.h"
 #include "tools/probe/distances.h"
 #include "tools/probe/print.h"
-#include "tools/tool.h"
 #include "topology/distance.h"
 
 static size_t at(const struct probe *p, uint32_t i, uint32_t j)
@@ -366,7 +365,7 @@ static json_t *hundredth(bool known, double value)
     return known ? json_real(round(value * 100) / 100) : json_null();
 }
 
-int probe_json(const struct probe *p)
+char *probe_json(const struct probe *p)
 {
     json_t *object = json_pack("{si}", "nuioa", 1);
     if (p->count)
@@ -381,9 +380,5 @@ int probe_json(const struct probe *p)
         object ? json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(6))
                : NULL;
     json_decref(object);
-    if (!text)
-        return tool_fail("out of memory");
-    puts(text);
-    free(text);
-    return TOOL_DONE;
+    return text;
 }

@@ -18,8 +18,8 @@ void probe_print_cost(const struct probe_cost *cost, FILE *out);
 /* Prints in what the firmware's table differs from the measurement. */
 void probe_print_check(const struct probe *probe, FILE *out);
 
-/* Prints all of it as JSON (doc/formats.md) to stdout. Returns the exit status (tool.h): TOOL_DONE,
- * or TOOL_UNANSWERED after a message if memory is short. */
-int probe_json(const struct probe *probe);
+/* Returns all of it as JSON (doc/formats.md), a text that the caller frees with free(); NULL if
+ * memory is short. */
+char *probe_json(const struct probe *probe);
 
 #endif

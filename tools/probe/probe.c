@@ -7,6 +7,7 @@
 
 #include "tools/probe/heatmap.h"
 #include "tools/probe/probe.h"
+#include "tools/probe/distance_write.h"
 #include "tools/probe/distances.h"
 #include "tools/probe/measure.h"
 #include "tools/probe/nic_probe.h"
@@ -21,7 +22,7 @@
 #define LOCAL_NS_MAX 1e6
 
 static const char usage[] =
-    "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
+    "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE] [--json]\n"
     "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
     "       nuioa probe --nic[=NAMES] [--gpus] [--tool NAME|COMMAND] [OPTION]...\n"
     "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
@@ -34,7 +35,8 @@ static const char usage[] =
     "  --out FILE                write the distances, or what was measured of the NICs, for\n"
     "                            distances=FILE in plugstack.conf; what else FILE has stays\n"
     "  --check                   say what the firmware's distances (SLIT) hide\n"
-    "  --heatmap FILE.svg        draw the matrix, or what was measured of the NICs\n"
+    "  --heatmap FILE            draw the matrix, or what was measured of the NICs;\n"
+    "                            the end of its name is the format: .svg, .png, .pdf\n"
     "  --matrix FILE             read latencies that were measured elsewhere: a row on each line,\n"
     "                            in nanoseconds above the local access, or in full with the\n"
     "                            local access in the diagonal; - is standard input\n"
@@ -231,34 +233,72 @@ static int write_out(struct probe *p, struct nuioa_error *err)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* Makes sure, before anything is measured, that files can be written. Returns the exit status. */
+static int check_files(const struct probe *p)
+{
+    struct nuioa_error err;
+    if (p->out && nuioa_distance_check_site(p->out, &p->node, &err))
+        return tool_fail("%s", err.text);
+    return p->heatmap ? probe_heatmap_check(p->heatmap) : TOOL_DONE;
+}
+
+static int print_json(const struct probe *p)
+{
+    char *text = probe_json(p);
+    if (!text)
+        return tool_fail("out of memory");
+    puts(text);
+    free(text);
+    return TOOL_DONE;
+}
+
+static int draw(const struct probe *p)
+{
+    char *text = probe_json(p);
+    int rc = text ? probe_heatmap(text, p->heatmap) : tool_fail("out of memory");
+    free(text);
+    return rc;
+}
+
+/* Prints what was found, and writes the files. Returns the exit status. */
+static int tell(struct probe *p)
+{
+    struct nuioa_error err;
+    int rc = TOOL_DONE;
+    if (p->heatmap)
+        rc = draw(p);
+    if (!rc && p->out && p->graph.accepted && write_out(p, &err))
+        rc = tool_fail("%s", err.text);
+    if (rc)
+        return rc;
+    if (p->json)
+        rc = print_json(p);
+    else
+        probe_print(p, stdout);
+    if (!p->graph.accepted)
+        return tool_fail("the matrix cannot be trusted: %s", p->graph.reason);
+    return rc;
+}
+
 static int answer(struct probe *p)
 {
     struct nuioa_error err = { "" };
     bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
     if (only_figures) {
         if (p->json)
-            return probe_json(p);
+            return print_json(p);
         probe_print_cost(&p->cost, stdout);
         return TOOL_DONE;
     }
-    int rc = p->matrix ? read_matrix(p, &err) : load_node(p, &err);
-    if (!rc && !p->matrix)
-        rc = probe_measure(p, &err);
-    if (!rc)
-        rc = nuioa_link_graph_infer(&p->graph, &p->latency, &err);
-    if (!rc && p->heatmap)
-        rc = probe_heatmap(p, p->heatmap, &err);
-    if (!rc && p->out && p->graph.accepted)
-        rc = write_out(p, &err);
-    if (rc)
+    if (p->matrix ? read_matrix(p, &err) : load_node(p, &err))
         return tool_fail("%s", err.text);
-    if (p->json)
-        rc = probe_json(p);
-    else
-        probe_print(p, stdout);
-    if (!p->graph.accepted)
-        return tool_fail("the matrix cannot be trusted: %s", p->graph.reason);
-    return rc;
+    int rc = check_files(p);
+    if (rc)
+        return rc;
+    if ((!p->matrix && probe_measure(p, &err)) ||
+        nuioa_link_graph_infer(&p->graph, &p->latency, &err))
+        return tool_fail("%s", err.text);
+    return tell(p);
 }
 
 int tool_probe(int argc, char **argv)

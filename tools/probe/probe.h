@@ -3,7 +3,6 @@
 #define NUIOA_TOOL_PROBE_H
 
 #include <stdbool.h>
-#include "tools/probe/benchmark.h"
 #include "tools/probe/latency.h"
 #include "tools/probe/link_graph.h"
 #include "topology/node.h"
@@ -22,7 +21,7 @@ struct probe_nic_options {
     const char *names; /* of the NICs */
     const char *tool, *number, *rounds_text, *timeout_text;
     uint32_t rounds, limit_s;
-    struct probe_benchmark custom; /* command is NULL: it is one of the table */
+    uint32_t groups; /* of the expression `number` */
 };
 
 /* The options as they were typed (texts of argv; NULL if not given), and the results. tool_probe
