@@ -23,7 +23,7 @@ usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {h
 usage "--nic: " probe --nic=, --rounds 1
 usage "--nic: names come after =, as in --nic=mlx5_0" probe --nic mlx5_0
 SLURM_LOCALID=1 usage "another task of this step measures this node" probe --nic
-for share in --at-least=90% "--at-least 90" --at-least; do
+for share in --at-least=90% "--at-least 90" --at-least --at_least=90; do
     # shellcheck disable=SC2086
     usage "--at-least was removed. Measure between nodes with ib_write_bw" probe --nic $share
 done

@@ -8,6 +8,9 @@ FILE only says the format, by its end. With --check nothing is read or drawn: th
 whether it could be.
 """
 
+import signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback
+
 import json
 import logging
 import os

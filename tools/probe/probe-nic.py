@@ -9,6 +9,10 @@ Standard input has a line of JSON, whose keys nic_probe.c explains, then the sec
 for the site's distance file. The arguments are texts that need not be UTF-8, or "": the files of
 --out and --heatmap, each as typed and as its name in its directory; --tool; --number.
 """
+import signal
+if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback
+
 import ctypes
 import errno
 import json
@@ -20,7 +24,6 @@ import re
 import resource
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -680,8 +683,9 @@ def tell(cells, task, section, out, out_name, picture, picture_name):
             if not task["json"]:
                 text += "\nwritten: %s, for distances=%s in plugstack.conf" % (out, out)
         path = "standard output"
-        with open(1, "wb", closefd=False) as stdout:
-            stdout.write(os.fsencode(text + "\n"))
+        rest = os.fsencode(text + "\n")
+        while rest:
+            rest = rest[os.write(1 if sys.stdout else -1, rest):]
     except OSError as e:
         return fail("%s: %s" % (path, e.strerror))
     return status
@@ -689,6 +693,8 @@ def tell(cells, task, section, out, out_name, picture, picture_name):
 
 def main(out, out_name, picture, picture_name, tool, number):
     line, _, section = sys.stdin.buffer.read().partition(b"\n")
+    while os.open(os.devnull, os.O_RDWR) < 3:
+        pass  # no pipe gets the number of an output that was closed
     task = json.loads(line.decode())
     for fd in {task["out"], task["heatmap"]} - {-1}:
         os.set_inheritable(fd, False)

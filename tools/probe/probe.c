@@ -63,7 +63,7 @@ static const char usage[] =
 static int take_nic(struct tool_args *args, void *context)
 {
     struct probe *p = context;
-    if (!strcmp(args->name, "at-least"))
+    if (!strcmp(args->name, "at-least") || !strcmp(args->name, "at_least"))
         return tool_usage(args->command,
                           "--at-least was removed. Measure between nodes with ib_write_bw, "
                           "ClusterKit or nccl-tests");
