@@ -200,6 +200,20 @@ else
     skip "packaging/nuioa.spdx has what is linked and opened" "this build has not all parts"
 fi
 
+if [ -e "$stage/usr/bin/nuioa" ]; then
+    is "the parts of the command that are in Python are installed" \
+        "$(cd "$stage/usr/libexec/nuioa" && printf '%s\n' *.py)" \
+        "$(grep -ohE '_exec\("[a-z-]+\.py"' -r "$here/../tools" --include='*.c' |
+            grep -oE '[a-z-]+\.py' | LC_ALL=C sort -u)"
+    mkdir "$work/lacks"
+    echo 'raise ImportError' >"$work/lacks/matplotlib.py"
+    like "... and found, also where the whole installation was moved" \
+        "$(PYTHONPATH=$work/lacks "$stage/usr/bin/nuioa" probe --heatmap "$work/x.svg" \
+            --matrix "$here/probe/hagrid.txt" 2>&1)" '^nuioa: --heatmap: drawing requires matplot'
+else
+    skip "the parts of the command that are in Python" "no command"
+fi
+
 for page in "$stage"/usr/share/man/man*/nuioa*; do
     name=$(basename "$page")
     if command -v man >/dev/null; then

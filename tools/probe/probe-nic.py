@@ -32,6 +32,7 @@ import time
 WRITES, READS, LATENCY = range(3)  # the card into memory, from memory; time of a message
 NAMES = "writes", "reads", "latency"
 KEYS = "write_mb_s", "read_mb_s", "latency_ns"
+ROW = "%-16s %-16s %5s %12s %12s %12s %8s"
 OUTPUT_BYTES = 256 << 10  # what is kept of what an end prints
 LISTEN_S, LINGER_S = 10, 0.5  # until a server listens; until it ends by itself after its client
 LOCKED_BYTES = 8 << 20  # less locked memory than this is named where a benchmark fails
@@ -179,6 +180,8 @@ class End:
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 bufsize=0, preexec_fn=prepare, start_new_session=True)
         except OSError as e:
+            if not e.filename:
+                raise Failed("no process can be started: %s" % e.strerror)
             raise Failed("%s (%s) ended with status 127: %s: %s" % (
                 benchmark.program, role, words[0], e.strerror))
         self.text = {self.process.stdout: b"", self.process.stderr: b""}
@@ -507,15 +510,6 @@ def settle(cells, task):
         task["rows"].setdefault((cell.nic["label"], cell.place), {})[cell.quantity] = cell
 
 
-def row_text(cells, best):
-    cell = list(cells.values())[0]
-    medians = [cells[q].median if q in cells else 0 for q in range(3)]
-    return "%-16s %-16s %5s %12s %12s %12s %8s" % (
-        (cell.nic["label"], cell.place, "-" if cell.level is None else cell.level)
-        + tuple("%.0f" % m if m > 0 else "-" for m in medians)
-        + ("%.0f %%" % (100 * medians[WRITES] / best) if medians[WRITES] > 0 else "-",))
-
-
 def reasons(cells):
     """Says why cells are empty: each reason once, and few of them."""
     found = {}
@@ -547,8 +541,9 @@ def believed(task):
     else:
         yield "distance from the NIC costs nothing here: a difference of %.1f %% would have been " \
             "believed" % (100 * gap.least)
-    yield "for plugstack.conf: remote_cost=%.2f%s" % (gap.remote, " hop_cost=%.2f" % gap.hop
-        if gap.hop is not None else " (hop_cost needs a figure from two levels away)")
+    hop = " (hop_cost needs a figure from two levels away)" if gap.hop is None else \
+        " hop_cost=%.2f" % gap.hop
+    yield "for plugstack.conf: remote_cost=%.2f%s" % (gap.remote, hop)
 
 
 def report(cells, task):
@@ -559,11 +554,14 @@ def report(cells, task):
     yield "%s:%s %d round%s\n" % (
         task["host"], "".join(" %s by %s," % (NAMES[q], tools[q]) for q in sorted(tools)),
         task["rounds"], "" if task["rounds"] == 1 else "s")
-    yield "%-16s %-16s %5s %12s %12s %12s %8s" % (
-        "NIC", "memory", "level", "writes MB/s", "reads MB/s", "latency ns", "of best")
-    for (label, _), row in task["rows"].items():
-        yield row_text(row, max((c.median for c in cells if c.nic["label"] == label
-                                 and c.quantity == WRITES), default=0))
+    yield ROW % ("NIC", "memory", "level", "writes MB/s", "reads MB/s", "latency ns", "of best")
+    for (label, place), row in task["rows"].items():
+        cell, medians = list(row.values())[0], [row[q].median if q in row else 0 for q in range(3)]
+        best = max((c.median for c in cells if c.nic is cell.nic and c.quantity == WRITES),
+                   default=0)
+        yield ROW % ((label, place, "-" if cell.level is None else cell.level)
+                     + tuple("%.0f" % m if m > 0 else "-" for m in medians)
+                     + ("%.0f %%" % (100 * medians[0] / best) if medians[0] > 0 else "-",))
     yield ""
     yield from reasons(cells)
     if left_out:
