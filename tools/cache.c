@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/cache.h"
 #include "tools/json.h"
@@ -14,7 +15,7 @@ static const char usage[] =
     "       nuioa cache --show [--out FILE] [--distances FILE] [--json]\n"
     "\n"
     "nuioa cache keeps the description of this node in a file, so that launches need not find it\n"
-    "out.\n"
+    "out. Run it as root.\n"
     "\n"
     "  --out FILE         the file; default " NUIOA_CACHE_DIR "/HOST.cache\n"
     "  --show             print what is kept there, as nuioa topo does\n"
@@ -51,6 +52,10 @@ static int keep(const char *path, const struct nuioa_source *source)
     for (unsigned i = 0; i < node.warnings.count; i++)
         fprintf(stderr, "nuioa: warning: %s\n", node.warnings.text[i]);
     nuioa_node_free(&node);
+    if (rc && geteuid() && !strncmp(path, NUIOA_CACHE_DIR "/", strlen(NUIOA_CACHE_DIR "/")))
+        return tool_fail("%s: only root can write there. Run nuioa cache as root, or name another "
+                         "file with --out",
+                         path);
     return rc ? fail(path, &err) : TOOL_DONE;
 }
 

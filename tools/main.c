@@ -57,21 +57,41 @@ static const char *list_names(char *text, size_t size)
     return text;
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+        if (!strcmp(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
+
 static int run(int argc, char **argv)
 {
+    static char help[] = "--help";
     char names[128];
     const char *word = argc > 1 ? argv[1] : "";
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+    const struct command *command = find(word);
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (is_one_of(word, "help", "--help", "-h")) {
+        command = argc > 2 ? find(argv[2]) : NULL;
+        if (command)
+            return command->run(2, (char *[]){ argv[2], help, NULL });
+        if (argc > 2)
+            return tool_usage(NULL, "'%.40s' is not one of %s", argv[2],
+                              list_names(names, sizeof(names)));
         fputs(usage, stdout);
         return TOOL_DONE;
     }
-    if (!strcmp(word, "--version")) {
+    if (is_one_of(word, "version", "--version", "-v")) {
         puts("nuioa " VERSION);
         return TOOL_DONE;
     }
-    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-        if (!strcmp(word, commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
     if (!*word)
         return tool_usage(NULL, "a command is missing: %s", list_names(names, sizeof(names)));
     return tool_usage(NULL, "'%.40s' is not one of %s", word, list_names(names, sizeof(names)));

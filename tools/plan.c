@@ -24,7 +24,7 @@ static const char usage[] =
     "nuioa plan prints where srun --nuioa would run the ranks of one node, which NIC each would\n"
     "use, and which rank would lead. It binds nothing.\n"
     "\n"
-    "  --tasks N                   ranks on this node; not needed with --ranks, --binding, --gpus\n"
+    "  -n, --tasks N               ranks on this node; not needed with --ranks, --binding, --gpus\n"
     "  --cpus-per-task C           as for srun (sbatch with --binding none); default 1\n"
     "  --topology FILE.xml|DIR     another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --allowed CPULIST           CPUs the step may use, such as 0-7,16; default: all allowed\n"

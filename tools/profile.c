@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/profile.h"
 #include "tools/profile_print.h"
@@ -15,7 +17,8 @@ static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
     "\n"
     "nuioa profile prints a summary of what the ranks of a job communicate, or converts it to\n"
-    "what --hints and other programs read. The numbers of several IN are added up.\n"
+    "what --hints and other programs read. The numbers of several IN are added up; - is the\n"
+    "standard input.\n"
     "\n"
     "  --from FORMAT               nuioa (our text), matrix (square, as TreeMatch's), openmpi\n"
     "                              (what its monitoring leaves: NAME.RANK.prof, or a directory of\n"
@@ -34,8 +37,12 @@ struct job {
     enum nuioa_profile_format format;
     enum nuioa_metric measure;
     uint32_t node_count;
-    const char **words;
+    const char **words, **paths; /* [word_count]: what was typed, what is read */
     unsigned word_count;
+    struct copy {
+        FILE *file;    /* NULL: what was typed is read itself */
+        char path[32]; /* of the copy */
+    } * copies;        /* [word_count] */
 };
 
 /* Returns the index of `word` in words[count], or -1; 0 if `word` is NULL. */
@@ -108,23 +115,67 @@ static void print_layout_line(const struct job *job, const struct nuioa_profile 
     uint32_t pairs = 0;
     for (uint32_t i = 0; i < profile->flow_count; i++)
         pairs += !profile->flows[i].collective;
-    if (job->word_count == 1 && pairs)
+    if (job->word_count == 1 && pairs && !job->copies[0].file)
         printf("\nIn a job on several nodes, ranks that communicate can share a node:\n"
                "    srun -n %u $(nuioa layout %s) --nuioa PROGRAM\n",
                profile->rank_count, job->words[0]);
+}
+
+/* The library reads no pipe, because a launch must not wait for one. So that the command can, a
+ * pipe is copied to a file without a name first. Returns 0 or an exit status. */
+static int copy_pipe(struct copy *copy, const char *word)
+{
+    struct stat st;
+    bool is_stdin = !strcmp(word, "-");
+    if (!is_stdin && (stat(word, &st) || !S_ISFIFO(st.st_mode)))
+        return 0;
+    FILE *in = is_stdin ? stdin : fopen(word, "re");
+    char block[65536];
+    size_t sum = 0, got;
+    copy->file = tmpfile();
+    if (!in || !copy->file)
+        return tool_fail("%s: %s", word, strerror(errno));
+    while (sum <= NUIOA_PROFILE_BYTES_MAX && (got = fread(block, 1, sizeof(block), in)) > 0)
+        sum += fwrite(block, 1, got, copy->file);
+    bool failed = ferror(in) || fflush(copy->file) || ferror(copy->file);
+    int error = errno;
+    if (!is_stdin)
+        fclose(in);
+    snprintf(copy->path, sizeof(copy->path), "/proc/self/fd/%d", fileno(copy->file));
+    return failed ? tool_fail("%s: %s", word, strerror(error)) : 0;
+}
+
+/* Reads all files. An error names what was typed, not the copy. Returns 0 or an exit status. */
+static int load(const struct job *job, struct nuioa_profile *profile)
+{
+    struct nuioa_error err;
+    int rc = 0;
+    for (unsigned i = 0; i < job->word_count && !rc; i++) {
+        rc = copy_pipe(&job->copies[i], job->words[i]);
+        job->paths[i] = job->copies[i].file ? job->copies[i].path : job->words[i];
+    }
+    if (rc ||
+        !nuioa_profile_load(job->paths, job->word_count, job->format, job->measure, profile, &err))
+        return rc;
+    for (unsigned i = 0; i < job->word_count; i++) {
+        size_t length = strlen(job->copies[i].path);
+        char next = err.text[length];
+        if (length && !strncmp(err.text, job->copies[i].path, length) && next == ':')
+            return tool_fail("%s%s", job->words[i], err.text + length);
+    }
+    return tool_fail("%s", err.text);
 }
 
 static int answer(const struct job *job)
 {
     struct nuioa_profile profile;
     struct profile_summary summary;
-    struct nuioa_error err;
     int64_t start_ns = nuioa_clock_ns();
-    if (nuioa_profile_load(job->words, job->word_count, job->format, job->measure, &profile, &err))
-        return tool_fail("%s", err.text);
+    int rc = load(job, &profile);
+    if (rc)
+        return rc;
     double read_s = 1e-9 * (double)(nuioa_clock_ns() - start_ns);
     nuioa_profile_merge(&profile);
-    int rc = TOOL_DONE;
     if (job->node_count > profile.rank_count)
         rc = tool_fail("--nodes: %u nodes are more than the %u ranks", job->node_count,
                        profile.rank_count);
@@ -147,14 +198,21 @@ static int answer(const struct job *job)
 
 int tool_profile(int argc, char **argv)
 {
-    struct job job = { .words = calloc((size_t)argc, sizeof(*job.words)) };
-    if (!job.words)
-        return tool_fail("out of memory");
-    int rc = read_arguments(&job, argc, argv);
+    struct job job = { .words = calloc((size_t)argc, sizeof(*job.words)),
+                       .paths = calloc((size_t)argc, sizeof(*job.paths)),
+                       .copies = calloc((size_t)argc, sizeof(*job.copies)) };
+    int rc = job.words && job.paths && job.copies ? 0 : tool_fail("out of memory");
+    if (!rc)
+        rc = read_arguments(&job, argc, argv);
     if (!rc && job.help)
         fputs(usage, stdout);
     else if (!rc)
         rc = answer(&job);
+    for (unsigned i = 0; job.copies && i < job.word_count; i++)
+        if (job.copies[i].file)
+            fclose(job.copies[i].file);
     free(job.words);
+    free(job.paths);
+    free(job.copies);
     return rc;
 }

@@ -23,6 +23,11 @@ static int next_option(struct tool_args *args)
 {
     static const char prefix[] = "--nuioa-";
     const char *word = args->argv[args->next++];
+    if (!strcmp(args->command, "plan") && !strncmp(word, "-n", 2)) { /* as srun's: -n 4, -n4 */
+        strcpy(args->name, "tasks");
+        args->value = word[2] ? word + 2 : NULL;
+        return 0;
+    }
     if (!strcmp(word, "-h"))
         word = "--help";
     const char *name = word + (strncmp(word, prefix, strlen(prefix)) ? 2 : strlen(prefix));
@@ -108,7 +113,7 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
     while (args.next < argc && !rc)
         if (!argv[args.next][0])
             rc = tool_usage(argv[0], "'' is no file name");
-        else if (argv[args.next][0] != '-')
+        else if (argv[args.next][0] != '-' || !argv[args.next][1])
             words[(*word_count)++] = argv[args.next++];
         else
             rc = read_option(&args, options, NULL, NULL);

@@ -43,7 +43,7 @@ struct tool_args {
 
 /* Reads long options of a command, argv[1] to argv[argc - 1]; argv[0] is the command: "--name
  * value" and "--name=value". '_' in a name is taken as '-', "--nuioa-name", as srun calls it, as
- * "--name", and "-h" as "--help". Of an option that is there twice the last one counts. `options`
+ * "--name", "-h" as "--help", and "-n" of plan as "--tasks". Of an option that is there twice the last one counts. `options`
  * ends with name == NULL. An option that is not in it is given to other(args, context), which
  * returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. Returns 0, or TOOL_USAGE after a
  * message on stderr. Values point into argv. */
@@ -51,8 +51,8 @@ int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
 /* As tool_args_read without `other`, for a command that also takes words that are no options:
- * writes them to `words`, which has room for argc, and their number to *word_count. The words point
- * into argv. Returns 0, or TOOL_USAGE after a message on stderr. */
+ * writes them to `words`, which has room for argc, and their number to *word_count; "-" is one. The
+ * words point into argv. Returns 0, or TOOL_USAGE after a message on stderr. */
 int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
                          const char **words, unsigned *word_count);
 

@@ -25,8 +25,9 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
     struct nuioa_report_lines lines;
     nuioa_report_lines_make(&lines, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
     nuioa_report_head(&totals, out);
+    unsigned shown = 0;
     if (explain)
-        report_explain_ranks(plan, &lines, out);
+        shown = report_explain_ranks(plan, &lines, out);
     else
         print_ranks(&lines, node->host, out);
     nuioa_report_lines_free(&lines);
@@ -41,7 +42,7 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
         nuioa_text_table_wrap(out, 0, line);
     }
     if (explain)
-        report_explain_rest(plan, node, options, out);
+        report_explain_rest(plan, node, options, shown, out);
 }
 
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,

@@ -60,6 +60,10 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+/* The columns behind those of a report without reasons. */
+static const char *const heads[] = { "before", "order", "local", "partners", "why" };
+enum { HEADS = sizeof(heads) / sizeof(*heads) };
+
 /* Adds the level where Slurm put the rank, if it was another one. */
 static void add_change(struct nuioa_text_table *table, const struct nuioa_assignment *p, bool alone)
 {
@@ -130,15 +134,14 @@ static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *p
         nuioa_text_table_add(table, "none moved");
 }
 
-void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
-                          FILE *out)
+unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+                              FILE *out)
 {
-    static const char *const heads[] = { "before", "order", "local", "partners", "why" };
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
     table.lost = lines->lost;
     nuioa_report_add_heads(&table);
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+    for (unsigned i = 0; i < HEADS; i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < lines->count; i++) {
         const struct nuioa_assignment *first = &plan->assignments[lines->first[i]];
@@ -155,26 +158,28 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_repo
         else
             add_moves(&table, plan, lines, i);
     }
+    unsigned shown = 0;
+    for (unsigned i = 0; i < HEADS; i++)
+        shown |= (unsigned)nuioa_text_table_shows(&table, table.columns - HEADS + i) << i;
     nuioa_text_table_print(&table, out, 2);
+    return shown;
 }
 
-/* Explains the columns that have no common name, if they can have entries. */
-static void print_legend(const struct nuioa_plan *plan, FILE *out)
+/* Explains the columns that were shown and whose names do not say enough. */
+static void print_legend(unsigned shown, FILE *out)
 {
-    bool pairs = false;
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        pairs |= plan->assignments[i].costs.local > 0;
-    if (!plan->moved && !plan->hinted && !pairs)
-        return;
-    fputc('\n', out);
-    if (plan->moved)
-        fputs("  before    the level where Slurm put the rank, if that is another one\n", out);
-    if (plan->hinted)
-        fputs("  order     the rank's position by weight; 1 is the heaviest\n", out);
-    if (pairs)
-        fputs("  local     the part of its traffic on this node that stays on its NUMA nodes\n"
-              "  partners  ranks there, among the three with which it exchanges most\n",
-              out);
+    static const char *const texts[HEADS] = {
+        "the level where Slurm put the rank, if that is another one",
+        "the rank's position by weight; 1 is the heaviest",
+        "the part of its traffic on this node that stays on its NUMA nodes",
+        "ranks there, among the three with which it exchanges most",
+    };
+    const char *before = "\n";
+    for (unsigned i = 0; i < HEADS; i++)
+        if (texts[i] && shown & 1u << i) {
+            fprintf(out, "%s  %-8s  %s\n", before, heads[i], texts[i]);
+            before = "";
+        }
 }
 
 /* --- the cost --------------------------------------------------------------------------------- */
@@ -272,9 +277,9 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_node 
 }
 
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                         const struct nuioa_options *options, FILE *out)
+                         const struct nuioa_options *options, unsigned shown, FILE *out)
 {
-    print_legend(plan, out);
+    print_legend(shown, out);
     print_terms(plan, out);
     print_choice(plan, node, options, out);
     report_facts(node, out);

@@ -10,14 +10,15 @@
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
  * are not returned: the caller asks `out`, which stays open. */
 
-/* Prints the table of ranks in its long form, which says why each rank is where it is. */
-void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
-                          FILE *out);
+/* Prints the table of ranks in its long form, which says why each rank is where it is. Returns
+ * which of its own columns it has, for the other function. */
+unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+                              FILE *out);
 
-/* Explains the columns of that table, and prints the terms of the cost J (mapping/problem.h), how
+/* Explains the columns that are `shown` in that table, and prints the terms of the cost J (mapping/problem.h), how
  * the mapping was found, and the facts about the node. */
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                         const struct nuioa_options *options, FILE *out);
+                         const struct nuioa_options *options, unsigned shown, FILE *out);
 
 /* Writes to `text`, an array of `size` bytes (64 are enough), why the task with this local rank is
  * where it is: "nearer its NIC", "gave way to rank 7", ... A text that is too long is cut. Returns

@@ -47,6 +47,11 @@ static int column_width(const struct nuioa_text_table *table, unsigned column)
     return used ? (int)width : 0;
 }
 
+bool nuioa_text_table_shows(const struct nuioa_text_table *table, unsigned column)
+{
+    return column_width(table, column) > 0;
+}
+
 static void print_row(const struct nuioa_text_table *table, unsigned row, FILE *out, int indent)
 {
     char line[16 * NUIOA_TEXT_TABLE_CELL];

@@ -30,6 +30,9 @@ void nuioa_text_table_init(struct nuioa_text_table *table, const char *align);
 void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Returns whether a column is printed: some row but the first has an entry in it. */
+bool nuioa_text_table_shows(const struct nuioa_text_table *table, unsigned column);
+
 /* Prints the rows to `out`, frees the cells and makes the table empty. There are `indent` blanks
  * before the first column and two between columns; lines are cut at NUIOA_TEXT_TABLE_WIDTH. A
  * column is left out if it is empty in every row but the first, and so is a table that has no other

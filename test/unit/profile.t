@@ -53,6 +53,15 @@ is "... costs less than where Slurm puts it" "$(json "d['cost']['plan'] < d['cos
 answers "a matrix" profile "$work/example.mat"
 like "how much in all" "$out" '^8 ranks, 56 pairs, 9\.3 KB'
 like "shares off the node of usual layouts" "$out" ' 2 block +86\.5 %'
+like "the line for srun" "$(tail -n 1 "$work/out")" "nuioa layout $work/example\\.mat"
+whole=$(head -n -3 "$work/out")
+is "the standard input" "$("$tool" profile - <"$work/example.mat")" "$whole"
+is "a pipe" "$("$tool" profile <(cat "$work/example.mat"))" "$whole"
+# shellcheck disable=SC2094 # two readers
+"$tool" profile - <(cat "$work/example.mat") --json <"$work/example.mat" >"$work/out"
+is "both" "$(json "d['pairs'], d['bytes']")" "56 18544"
+is "a wrong pipe is named as typed" "$(printf '1 2\n3\n' | "$tool" profile - 2>&1)" \
+    "$("$tool" profile <(printf '1 2\n3\n') 2>&1 | sed 's,/dev/fd/[0-9]*,-,')"
 run profile --nodes 2 --distribution cyclic --json "$work/example.mat"
 # Even ranks are on one node, odd ones on the other: 12 cells of 100 and 20 cells of 1 are traffic
 # between the nodes, of 9272 in all.

@@ -108,8 +108,18 @@ fi
 
 # --- answers ------------------------------------------------------------------------------------
 
-answers "--version" --version
-like "--version says which" "$out" '^nuioa [0-9]+\.[0-9.]+$'
+for word in --version version -v; do
+    answers "$word" $word
+    like "$word says which" "$out" '^nuioa [0-9]+\.[0-9.]+$'
+done
+run --help
+whole=$out
+run help
+is "help" "$status|$out|$err" "0|$whole|"
+run plan --help
+whole=$out
+run help plan
+is "help plan" "$status|$out|$err" "0|$whole|"
 for arguments in "" topo plan exec traffic probe profile layout cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
@@ -172,6 +182,21 @@ run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nui
 is "the table of GPUs in nuioa(7) is what is printed" \
     "$(sed -n 's/^\(  n1 .* PIX\)$/\1/p' "$machines/../../man/nuioa.7.in")" \
     "$(grep '^  n1 ' "$work/out")"
+run plan --topology "$hagrid" --tasks 3
+whole=$out
+for typed in "-n 3" -n3; do
+    # shellcheck disable=SC2086
+    run plan --topology "$hagrid" $typed
+    is "plan $typed" "$status|$out|$err" "0|$whole|"
+done
+for typed in "--tasks 4" "--tasks 4 --hints heavy=3" "--tasks 16 --hints $weights" \
+    "--tasks 2 --nuioa=export" "--tasks 17 --binding none --nuioa=force"; do
+    # shellcheck disable=SC2086
+    run plan --explain --topology "$hagrid" $typed
+    is "plan --explain $typed: what is explained is shown, and the other way round" \
+        "$(sed -nE 's/^  (before|order|local|partners) +[a-z].*/\1/p' "$work/out" | xargs)" \
+        "$(sed -n 2p "$work/out" | grep -oE '(before|order|local|partners)' | xargs)"
+done
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
@@ -418,6 +443,7 @@ complete_words() {
 is "completion: commands" "$(complete_words to)" topo
 is "completion: options of the table" "$(complete_words plan --po)" --policy
 is "completion: options of the command" "$(complete_words plan --ta)" --tasks
+is "completion: options with a letter" "$(complete_words compare --pa)" --pairs
 is "completion: values" "$(complete_words plan --policy l)" latency
 is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency"
 is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
@@ -432,6 +458,18 @@ done
 
 run cache --out "$work/cache"
 is "cache --out says nothing" "$status|$out|$err" "0||"
+# An ordinary user, who can read the directory of caches but not write there.
+as_user=()
+if [ "$(id -u)" = 0 ]; then
+    cp "$tool" "$work/nuioa"
+    chmod 711 "$work"
+    as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups "$work/nuioa")
+fi
+"${as_user[@]:-$tool}" cache >"$work/out" 2>"$work/err" </dev/null
+like "cache: an ordinary user learns who must run it" \
+    "$?|$(wc -l <"$work/err")|$(cat "$work/out" "$work/err")" \
+    '^1\|1\|nuioa: /run/nuioa/.*: only root can write there\. Run nuioa cache as root.*--out$'
+chmod 700 "$work"
 if [ "$(stat -c %a "$work")" = 700 ]; then
     answers "cache --show" cache --show --out "$work/cache"
     shown=$out
