@@ -207,9 +207,25 @@ static void warn_launcher(const struct srun_context *context, spank_t spank)
                  reports ? "no report" : "no rank is placed", reports ? ", and reports" : "");
 }
 
+/* "srun --nuioa on ./app" runs a program "on". One that is there has become its path by now. */
+static void warn_value(const struct srun_context *context, spank_t spank)
+{
+    struct nuioa_options unused;
+    struct nuioa_error err;
+    int argc = 0;
+    char **argv = NULL;
+    nuioa_options_init(&unused);
+    if (context->flags->typed[0] &&
+        spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
+        argv[0] && !nuioa_options_set(&unused, NUIOA_FROM_COMMAND, flags_option(0), argv[0], &err))
+        log_line("'%s' is taken for the program, and is not there: write --nuioa=%s", argv[0],
+                 argv[0]);
+}
+
 void srun_user_init(struct srun_context *context, spank_t spank)
 {
     bool alone = context->hints_ranks.components == 1;
+    warn_value(context, spank);
     warn_launcher(context, spank);
     warn_rank_count(context, spank);
     if (alone || *context->options.trace == '/') /* each component may have its own --chdir */

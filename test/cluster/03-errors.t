@@ -51,6 +51,11 @@ is "--nuioa=onn: nothing starts" "$ranks" 0
 like "--nuioa=onn: it says what is right" "$(nuioa_lines)" 'onn.*on'
 refused --nuioa=on,off
 is "--nuioa=on,off: nothing starts" "$ranks" 0
+user srun -Q -N1 --nuioa report,on hostname
+like "--nuioa and its value behind a blank: what to type" "$(nuioa_lines)" \
+    "^nuioa: 'report,on' is taken for the program, and is not there: write --nuioa=report,on\$"
+user srun -Q -N1 --nuioa hostname off
+unlike "... a word of the program's is none" "$err" 'taken for the program'
 launch 2 SLURM_NUIOA=onn
 one_line "SLURM_NUIOA=onn: one line"
 launch 2 SLURM_NUIOA=export SLURM_NUIOA_POLCY=latency
