@@ -42,11 +42,7 @@ Exit status: 0 whatever the verdict, 1 if a run failed or was interrupted.
 
 
 class Failure(Exception):
-    """One line for the user, and the exit status."""
-
-    def __init__(self, line, status=1):
-        super().__init__(line[:255])
-        self.status = status
+    """One line for the user, and the exit status if that is not 1."""
 
 
 def usage(line):
@@ -72,8 +68,8 @@ def say(text):
 #
 # A number of pairs that was typed is judged once, at a level of 5 %. Without it there are three
 # looks: after 6, 12 and 24 pairs, at the levels 2/64, 0.0093 and 0.0093, whose sum is below 5 %. So
-# of two programs that are equally fast at most 1 comparison in 20 says otherwise, however often it
-# has looked (Bonferroni's inequality). Stopping early without a verdict does not raise that.
+# of two programs that are equally fast at most 1 comparison in 20 says otherwise (Bonferroni's
+# inequality). Stopping early without a verdict does not raise that.
 
 PAIRS_MIN, PAIRS_MAX = 6, 24
 
@@ -122,10 +118,8 @@ def low_end(logs, level):
     low, high = min(logs), total(logs) / len(logs)
     for _ in range(40):
         middle = (low + high) / 2
-        if 2 * upper_share(logs, middle) > level:
-            high = middle
-        else:
-            low = middle
+        is_refused = 2 * upper_share(logs, middle) <= level
+        low, high = (middle, high) if is_refused else (low, middle)
     return high
 
 
@@ -140,9 +134,8 @@ class Verdict:
         self.ratio = math.exp(centre)
         self.level = 0.05 if typed else 2 / 64 if count <= PAIRS_MIN else 0.0093
         self.p = min(1, 2 * min(upper_share(logs, 0), upper_share(self.turned, 0)))
-        self.word = "cannot tell"
-        if self.p <= self.level:
-            self.word = "faster" if centre < 0 else "slower"
+        self.word = ("cannot tell" if self.p > self.level else
+                     "faster" if centre < 0 else "slower")
         # The mean of the root is less than that of the noise, which matters for few pairs.
         deviation = (math.sqrt(total((x - centre) * (x - centre) for x in logs) / (count - 1)) *
                      (4 * count - 3) / (4 * count - 4))
@@ -174,7 +167,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_all(child):
-    """Ends the child, and then what is left of its process group: srun ends its step at SIGTERM."""
+    """Ends the child, and what is left of its process group: srun ends its step at SIGTERM."""
     for number in signal.SIGTERM, signal.SIGKILL:
         with suppress(ProcessLookupError, subprocess.TimeoutExpired):
             os.killpg(child.pid, number)
@@ -390,8 +383,11 @@ def expression_of(text):
     """An extended regular expression; Python's lack the classes of POSIX."""
     try:
         return re.compile(re.sub(r"\[:([a-z]+):\]", lambda m: CLASSES[m.group(1)], text))
-    except (re.error, KeyError, OverflowError, RecursionError) as e:
-        raise usage("--time: '%.80s': no regular expression: %s" % (text, e))
+    except KeyError as e:
+        why = "it has no class [:%s:]" % e.args[0]
+    except (re.error, OverflowError, RecursionError) as e:
+        why = e
+    raise usage("--time: '%.80s': no regular expression: %s" % (text, why))
 
 
 def variable_of(text):
@@ -404,7 +400,7 @@ def variable_of(text):
     return name, value
 
 
-VALUES = {"pairs": pairs_of, "set": variable_of, "time": expression_of, "before": str, "keep": str}
+VALUES = {"pairs": pairs_of, "set": None, "time": expression_of, "before": str, "keep": str}
 NOT_EMPTY = {"time": "regular expression", "before": "command", "keep": "directory name"}
 
 
@@ -414,25 +410,27 @@ def read(words):
                             help=False)
     while words and words[0].startswith("-") and words[0] != "--":
         word, equals, value = words.pop(0).partition("=")
+        if re.match("-n.", word):  # as srun's -n8
+            word, equals, value = "-n", "=", word[2:] + equals + value
         name = {"-n": "--pairs", "-h": "--help"}.get(word, word)[2:].replace("_", "-")
         if not name or not (word.startswith("--") or word in ("-n", "-h")):
             raise usage("'%.80s' is not an option" % (word + equals + value))
-        flag = name in ("json", "help")
-        if not flag and name not in VALUES:
-            raise usage("--%.80s: no such option" % name)
-        if flag and equals:
+        if name in ("json", "help") and equals:
             raise usage("--%s takes no value" % name)
-        if not flag and not equals:
-            if not words or words[0] == "--":
-                raise usage("--%s needs a value" % name)
-            value = words.pop(0)
+        if name in ("json", "help"):
+            setattr(asked, name, True)
+            continue
+        if name not in VALUES:
+            raise usage("--%.80s: no such option" % name)
+        if not equals and (not words or words[0] == "--"):
+            raise usage("--%s needs a value" % name)
+        value = value if equals else words.pop(0)
         if not value and name in NOT_EMPTY:
             raise usage("--%s: '' is no %s" % (name, NOT_EMPTY[name]))
-        value = flag or VALUES[name](value)
         if name == "set":
-            asked.set.update([value])
+            asked.set.update([variable_of(value)])
         else:
-            setattr(asked, name, value)
+            setattr(asked, name, VALUES[name](value))
     asked.program = words[1:] if words[:1] == ["--"] else words
     return asked
 
@@ -443,9 +441,8 @@ def check_program(words):
         raise usage("the program is missing: nuioa compare -- srun ./app")
     if os.path.basename(words[0]) != "srun":
         raise usage("'%.80s' is not srun, which is what starts ranks with nuioa" % words[0])
-    for word in words:
-        if word.partition("=")[0] == "--nuioa":
-            raise usage("leave out '%.80s': each side gets its own --nuioa" % word)
+    for word in (word for word in words if word.partition("=")[0] == "--nuioa"):
+        raise usage("leave out '%.80s': each side gets its own --nuioa" % word)
 
 
 def write(text):
@@ -470,8 +467,7 @@ def run(words):
         runs = Runs(asked, asked.keep or
                     os.path.basename(tempfile.mkdtemp(prefix="nuioa-compare.", dir=".")))
     except OSError as e:
-        raise Failure("%s: %s" % ("--keep: " + asked.keep if asked.keep else "the directory for "
-                                  "what runs print cannot be made here", e.strerror))
+        raise Failure("%s%s: %s" % ("--keep: " if asked.keep else "", e.filename, e.strerror))
     result = SimpleNamespace(without=[], with_=[], report="", verdict=None)
     try:
         compare(runs, result)
@@ -489,12 +485,13 @@ def main():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         return run(sys.argv[1:])
-    except Failure as e:
-        say("nuioa: %s" % e)
-        return e.status
     except OSError as e:
-        say("nuioa: %s: %s" % (e.filename, e.strerror))
-        return 1
+        failure = Failure("%s: %s" % (e.filename, e.strerror))
+    except Failure as e:
+        failure = e
+    line, status = (failure.args + (1,))[:2]
+    say("nuioa: " + line[:255])
+    return status
 
 
 if __name__ == "__main__":

@@ -33,10 +33,11 @@ static int read_nodes(const char *text, struct layout_place *place, struct nuioa
 {
     char list[32];
     uint32_t count;
-    if (nuioa_parse_u32(text, NUIOA_HOSTS_MAX, &count))
+    if (!*text || text[strspn(text, "0123456789")])
         return nuioa_host_list_parse(text, &place->hosts, err);
-    if (!count)
-        return nuioa_fail(err, -EINVAL, "--nodes: 0 is no number of nodes");
+    if (nuioa_parse_u32(text, NUIOA_HOSTS_MAX, &count) || !count)
+        return nuioa_fail(err, -EINVAL, "--nodes: '%.40s' is not a number from 1 to %u", text,
+                          NUIOA_HOSTS_MAX);
     place->unnamed = true;
     snprintf(list, sizeof(list), "n[0-%u]", count - 1);
     return nuioa_host_list_parse(list, &place->hosts, err);

@@ -57,8 +57,9 @@ const char *tool_args_value(struct tool_args *args)
 /* Returns true for an option whose value is the name of a file, which cannot be empty. */
 static bool names_file(const char *name)
 {
-    static const char *const names[] = { "binding", "distances", "heatmap",  "matrix",
-                                         "out",     "root",      "topology", "xml" };
+    static const char *const names[] = { "binding",  "distances", "heatmap", "hints",
+                                         "hostfile", "matrix",    "network", "out",
+                                         "root",     "topology",  "xml" };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(name, names[i]))
             return true;

@@ -264,9 +264,10 @@ static int run(struct nuioa_node *node, char **command, bool json)
     int status = await(&r);
     report.after = nuioa_nic_counters_read_all(node, READ_MS);
     report.seconds = fmax((double)(nuioa_clock_us() - begin_us), 1) / 1e6;
-    if (report.before && report.after)
+    bool is_absent = WIFEXITED(status) && (WEXITSTATUS(status) | 1) == 127; /* or not executable */
+    if (report.before && report.after && !is_absent)
         print(&report, json);
-    else
+    else if (!is_absent)
         tool_fail("traffic: no table: the counters of the NICs could not be read in time");
     free(report.before);
     free(report.after);
@@ -289,7 +290,7 @@ int tool_traffic(int argc, char **argv)
     int rc = tool_args_read(own, argv, options, NULL, NULL);
     if (rc || help)
         return rc ? rc : tool_print(strdup(usage));
-    if (!*command)
+    if (!*command || !**command)
         return tool_usage("traffic", "a command is missing: nuioa traffic [--] COMMAND");
     rc = launcher_is_first(environ, &err);
     if (rc > 0 && !(rc = nuioa_cache_get(NULL, NULL, DISCOVERY_MS, &node, &err)))
