@@ -8,7 +8,6 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/nic.h"
 #include "tools/doctor/slurm.h"
-#include "tools/doctor/system.h"
 
 /* The files of a machine that `nuioa doctor` reads: slurm.conf and what belongs to it, and sysfs.
  * The input is these files (files.h). The machine has two NUMA nodes, a fast card with two ports on
@@ -53,7 +52,6 @@ static void check(struct doctor *d)
 {
     doctor_check_plugin(d);
     doctor_check_task_plugin(d);
-    doctor_check_constraint(d);
     doctor_check_cpu_bind(d);
     doctor_check_missing(d);
     doctor_check_locality(d);
@@ -74,15 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     d.node_known = true;
     environ = own;
     files_open(data, size);
-    doctor_conf_read(&d.slurm, -1);
-    doctor_stack_read(&d.stack, &d.slurm, -1, "");
-    if (doctor_conf_plugin(&d.slurm, -1, "", "libslurmfull.so", path, sizeof(path)))
+    doctor_conf_read(&d.slurm, -1, "");
+    if (doctor_conf_plugin(&d.slurm, "libslurmfull.so", path))
         INPUT_CHECK(strlen(path) > strlen("libslurmfull.so"));
     check(&d);
     files_close();
     environ = before;
     INPUT_CHECK(d.count <= DOCTOR_FINDINGS_MAX);
-    doctor_stack_free(&d.stack);
     doctor_conf_free(&d.slurm);
     for (unsigned i = 0; i < 3; i++) {
         hwloc_bitmap_free(nics[i].numas);

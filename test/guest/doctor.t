@@ -70,7 +70,7 @@ healthy "a healthy node: nothing is found"
 note "nuioa doctor took $seconds s, emulated"
 is "a healthy node: what was looked at" \
     "$(jq -r '"\(.host) \(.role) \(.checks) \(.slurm_conf) \(.plugstack_conf)"' /tmp/doctor.json)" \
-    "node0 compute 18 /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
+    "node0 compute 17 /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
 like "a healthy node: its PMIx" "$(jq -r .pmix /tmp/doctor.json)" 'PMIx [0-9]+\.'
 is "without terminal, environment and open files" \
     "$(env -i setsid /usr/bin/nuioa doctor --brief <&- 2>&-; echo $?)" $'nuioa: healthy\n0'
@@ -226,7 +226,7 @@ rm /usr/local/sbin/nuioa-healthcheck
 ip link set eth1 up
 
 kill -STOP "$(pidof munged)"
-finds "munged hangs" munge-unreachable 'munged does not answer at .* within 5000 ms'
+finds "munged hangs" munge-unreachable 'munged does not answer within 5000 ms'
 note "with a stopped munged it took $seconds s"
 kill -CONT "$(pidof munged)"
 kill "$(pidof slurmctld)"
@@ -234,7 +234,7 @@ healthy "slurmctld is dead: nobody asks it"
 kill "$(pidof munged)"
 gone() { ! pidof "$1"; }
 until_ gone munged
-finds "munged is dead" munge-unreachable 'munge.socket.2: (No such file|Connection refused)'
+finds "munged is dead" munge-unreachable 'munge.socket.2.*: (No such file|Connection refused)'
 kill "$(pidof slurmd)"
 until_ gone slurmd
 finds "no slurmd: a login node" munge-unreachable 'munge.socket.2'

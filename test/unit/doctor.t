@@ -65,9 +65,11 @@ like "--help" "$out" '--ignore LIST'
 healthy "a healthy node"
 run doctor --root "$node"
 is "a healthy node, for a person" "$status|$out" \
-    "0|n1: a compute node, 2 NUMA nodes, 4 ports; /etc/slurm/slurm.conf
+    "0|n1: compute node, 2 NUMA nodes, 4 ports, /etc/slurm/slurm.conf
 $("$tool" --version)
-18 checks: nothing to report"
+
+17 checks: 0 problems, 0 advice, 0 unknown
+No problem found."
 run doctor --root "$node" --brief
 is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"
 
@@ -80,6 +82,30 @@ run doctor --root "$node"
 wanted='problem +port-slow:mlx5_1.*mlx5_1 has 1 of 4 lanes.*Why: .*Do: .*'
 like "for a person: what, why, what to do" "$out" "$wanted"'advice +cores-unconstrained'
 is "for a person: within 100 columns" "$(awk 'length > 100' <<<"$out")" ""
+is "for a person: what to do first, the rest of the remedy in its place" "$(tail -n 1 <<<"$out")" \
+    "First: port-slow:mlx5_1: Check the switch port, then replace the cable or the transceiver."
+run doctor --root "$node" --ignore port-slow
+is "no problem, and advice: what to do first" "$(tail -n 1 <<<"$out")" \
+    "First: cores-unconstrained: Add task/cgroup to TaskPlugin, and set ConstrainCores=yes in \
+cgroup.conf."
+run doctor --root "$node" --ignore port-slow,cores-unconstrained
+is "all that is found is ignored" "$(tail -n 2 <<<"$out")" \
+    "17 checks: 0 problems, 0 advice, 0 unknown, 2 ignored
+No problem found."
+run doctor --root "$node" --json
+cp "$work/out" "$work/once"
+run doctor --root "$node" --json
+ok "JSON: twice the same" cmp "$work/once" "$work/out"
+for full in "" /dev/full; do
+    status=0
+    if [ -n "$full" ]; then
+        "$tool" doctor --root "$node" >"$full" 2>"$work/err" || status=$?
+    else
+        "$tool" doctor --root "$node" >&- 2>"$work/err" || status=$?
+    fi
+    is "stdout ${full:-closed}: one line says so" \
+        "$status $(wc -l <"$work/err") $(grep -c '^nuioa: standard output: ' "$work/err")" "1 1 1"
+done
 run doctor --root "$node" --brief --ignore port-slow:mlx5_1,cores-unconstrained
 is "ignored findings do not count" "$status|$out" "0|nuioa: healthy"
 run doctor --root "$node" --brief --ignore port-slow:mlx5_0,cores-unconstrained
@@ -169,6 +195,8 @@ finds "wrong arguments" "plugin-argument plugin-argument" \
     "nuioa.conf:1: plugstack.conf: policy: 'fast' is not .*nick: no such option; did you mean nic"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so default=help"
 finds "a help that nobody reads" plugin-argument "default: 'help': help is for srun --nuioa=help"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so steps=/x nic=infiniband"
+finds "an argument that went" plugin-retired 'nuioa.conf:1: plugstack.conf: steps=/x does nothing'
 put $nuioa_conf $'optional /usr/lib/slurm/nuioa.so nic=infiniband \\\ndefault=on'
 finds "Slurm has no lines that go on" "plugstack-unread plugin-argument" \
     "nuioa.conf:2: Slurm ignores .*nuioa.conf:1: plugstack.conf: '.' does nothing"
@@ -223,6 +251,12 @@ healthy "slurm.conf elsewhere"
 doctor
 is "a slurm.conf that SLURM_CONF names is not there" "$status|$found" "0|slurm-unread"
 unset SLURM_CONF
+rm -r "$node/etc/slurm" "$node/proc/77" "$node/proc/sys"
+run doctor --root "$node"
+is "a machine without Slurm, and without a name" "$status|$(sed -n '1p;$p' <<<"$out")" \
+    "0|$node: no slurm.conf found (if Slurm is here, set SLURM_CONF), 2 NUMA nodes, 4 ports
+No problem found."
+healthy "a machine without Slurm"
 
 # A login node: the plugin and Slurm count, the hardware does not.
 rm -r "$node/proc/77"
@@ -384,6 +418,7 @@ doctor
 is "no NIC at all: said, and no reason to worry" "$status|$found" "0|nic-none"
 run doctor --root "$node"
 like "no NIC at all: what to do" "$out" 'unknown +nic-none.*Do: If this node should have one'
+is "no NIC at all: no problem" "$(tail -n 1 <<<"$out")" "No problem found."
 fresh
 put sys/class/net/eno3/flags 0x1002
 nics eno3,mlx5_0
@@ -484,7 +519,7 @@ measured 12100 12000
 healthy "rates that differ as noise does"
 measured 12000 10000
 finds "rates that contradict the distances" nic-contradicted:mlx5_1:1 \
-    'mlx5_1:1 is said to be nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the former'
+    'mlx5_1:1 is said to be nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the first'
 numa 2 5
 finds "remote nearer than local" slit-refused 'remote memory is nearer than local'
 put sys/devices/system/node/node0/cpumap 5555
@@ -513,6 +548,48 @@ healthy "governor, NUMA balancing, interrupts, PCIe, NPS: nothing that keeps a r
 put etc/profile.d/mpi.sh 'export UCX_NET_DEVICES=${UCX_NET_DEVICES:-mlx5_7:1} UCX_TLS=tcp'
 put etc/openmpi/openmpi-mca-params.conf "btl = tcp,self"
 UCX_TLS=tcp NCCL_IB_DISABLE=1 healthy "settings of MPI libraries"
+
+# --- Slurm's files in other places ----------------------------------------------------------------
+
+# moved DIR [LINE...]: the same node with slurm.conf in DIR, which has these lines, too
+moved() {
+    local to=$node$1
+    shift
+    mkdir -p "${to%/*}" && mv "$node/etc/slurm" "$to" && printf '%s\n' "$@" >>"$to/slurm.conf"
+}
+for place in /opt/slurm/etc /run/slurm/conf /var/spool/slurmd/conf-cache \
+    /var/spool/slurm/d/conf-cache; do
+    moved "$place"
+    healthy "slurm.conf in $place"
+done
+mkdir -p "$node/cm/var"
+mv "$node"/etc/slurm/plugstack.conf* "$node/cm/var/"
+setting PlugStackConfig=/cm/var/plugstack.conf PluginDir=/cm/lib64/slurm TaskPlugin=affinity,cgroup
+mkdir -p "$node/cm/lib64" && mv "$node/usr/lib/slurm" "$node/cm/lib64/"
+put cm/var/plugstack.conf.d/nuioa.conf "optional nuioa.so"
+healthy "plugstack.conf elsewhere, and its include beside it"
+put etc/slurm/plugstack.conf 'include "/etc/slurm/plugstack.conf.d/*"'
+finds "an include in quotes, which Slurm does not take" plugin-absent 'has no line for nuioa\.so'
+
+# Machines that others have described, where this project's copy of them is at hand.
+cases=${NUIOA_CASES:-$here/../../../shared/cases}
+for case in 24-bright-plugstack 25-profile-d; do
+    if [ ! -r "$cases/$case/input.tar.xz" ]; then
+        skip "machines of $case" "not in $cases (env NUIOA_CASES)"
+        continue
+    fi
+    mkdir "$work/$case" && tar -xJf "$cases/$case/input.tar.xz" -C "$work/$case"
+    count=0
+    for root in "$work/$case"/*/; do
+        [[ $case == 24* && $root != *-quoted/ ]] && as=(--as compute) || as=()
+        [[ $root == *-quoted/ ]] && continue
+        count=$((count + 1))
+        run doctor --root "$root" --json "${as[@]}"
+        is "$case, $(basename "$root"): nothing is found" \
+            "$status|$(json "[f['id'] for f in d['findings']]")|$err" "0|[]|"
+    done
+    is "$case: all machines were there" "$count" "$([ "${case%%-*}" = 24 ] && echo 6 || echo 8)"
+done
 
 # --- files that are anything but what they should be ----------------------------------------------
 

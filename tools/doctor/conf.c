@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,59 +19,57 @@ enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
 /* Without these limits, a file that includes itself ten times is read 10^DEPTH_MAX times. */
 enum { FILES_MAX = 1000, BYTES_MAX = 16 << 20 };
 
-/* Returns the text of a regular file, which the caller frees; NULL if it cannot be opened or is too
- * large. After an error of reading it is what was read before it. It never waits. */
-static char *load(int top, const char *path)
+/* Returns the text of a regular file, which the arena owns; NULL if it cannot be opened, or if too
+ * much was read already. It never waits. */
+static char *load(struct doctor_conf *conf, const char *path)
 {
     struct stat st;
-    int fd = openat(top, *path == '/' ? path + 1 : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
-    ssize_t got = -1;
+    if (conf->files++ >= FILES_MAX || conf->bytes >= BYTES_MAX)
+        return NULL;
+    int fd = openat(conf->top, path + (*path == '/'), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return NULL;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
-        text = malloc((size_t)st.st_size + 1);
-    size_t room = text ? (size_t)st.st_size : 0, length = 0;
-    while (text && length < room && (got = read(fd, text + length, room - length)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
+        text = nuioa_arena_take(&conf->arena, (size_t)st.st_size + 1, 1);
+    size_t length = 0;
+    for (ssize_t got = 1; text && got > 0; length += got > 0 ? (size_t)got : 0)
+        got = read(fd, text + length, (size_t)st.st_size - length);
+    conf->bytes += length;
     close(fd);
-    if (text)
-        text[length] = '\0';
     return text;
 }
 
-/* Loads one more file. Returns NULL also if there were too many. */
-static char *load_next(struct doctor_reading *so_far, int top, const char *path)
-{
-    if (so_far->files++ >= FILES_MAX || so_far->bytes >= BYTES_MAX)
-        return NULL;
-    char *text = load(top, path);
-    so_far->bytes += text ? strlen(text) : 0;
-    return text;
-}
-
-static bool exists(int top, const char *path)
+static bool exists(const struct doctor_conf *conf, const char *path)
 {
     struct stat st;
-    return !fstatat(top, *path == '/' ? path + 1 : path, &st, 0) && S_ISREG(st.st_mode);
+    return !fstatat(conf->top, path + (*path == '/'), &st, 0) && S_ISREG(st.st_mode);
 }
 
 /* Makes the path of `name` beside the file `path`, unless it is absolute. False: it is too long. */
-static bool beside(char *to, size_t size, const char *path, const char *name)
+static bool beside(char to[PATH_MAX], const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
     int directory = *name == '/' || !slash ? 0 : (int)(slash - path) + 1;
-    int length = snprintf(to, size, "%.*s%s", directory, path, name);
-    return length > 0 && (size_t)length < size;
+    int length = snprintf(to, PATH_MAX, "%.*s%s", directory, path, name);
+    return length > 0 && length < PATH_MAX;
 }
 
-/* --- lines ------------------------------------------------------------------------------------ */
+/* Finds the files below the top that match a pattern. Returns false if there is none; otherwise the
+ * caller skips the root in each path, and frees *found. */
+static bool find_all(const struct doctor_conf *conf, const char *pattern, glob_t *found)
+{
+    char full[PATH_MAX];
+    return snprintf(full, sizeof(full), "%s%s", conf->root, pattern) < (int)sizeof(full) &&
+           !glob(full, 0, NULL, found);
+}
+
+/* --- slurm.conf ------------------------------------------------------------------------------- */
+
+static const char blanks[] = " \t\r";
 
 /* Returns the next line with its continuation lines, without its comment. NULL: there is none. */
-static char *next_line(char **rest, unsigned *number)
+static char *next_line(char **rest)
 {
     char *line = *rest, *to = line;
     if (!line || !*line)
@@ -82,7 +77,6 @@ static char *next_line(char **rest, unsigned *number)
     bool comment = false;
     for (char *c = line;; c++) {
         if (*c == '\\' && c[1] == '\n') {
-            ++*number;
             c++;
         } else if (*c == '\\' && c[1] == '#' && !comment) {
             *to++ = *++c;
@@ -95,162 +89,105 @@ static char *next_line(char **rest, unsigned *number)
                 *to++ = *c;
         }
     }
-    ++*number;
     *to = '\0';
     return line;
 }
 
-static const char blanks[] = " \t\r";
-
-/* --- slurm.conf ------------------------------------------------------------------------------- */
-
-static void free_entry(struct doctor_entry *entry)
-{
-    free(entry->key);
-    free(entry->value);
-    free(entry->block);
-    free(entry->name);
-}
-
-/* An entry for which there is no memory is left out. */
-static bool add_entry(struct doctor_conf *conf, const char *key, const char *value,
-                      const char *block, const char *name)
-{
-    if (conf->count == conf->capacity) {
-        unsigned capacity = conf->capacity ? 2 * conf->capacity : 64;
-        void *more = realloc(conf->entries, capacity * sizeof(*conf->entries));
-        if (!more)
-            return false;
-        conf->entries = more;
-        conf->capacity = capacity;
-    }
-    struct doctor_entry entry = { strdup(key), strdup(value), strdup(block), strdup(name) };
-    if (!entry.key || !entry.value || !entry.block || !entry.name) {
-        free_entry(&entry);
-        return false;
-    }
-    conf->entries[conf->count++] = entry;
-    return true;
-}
-
 /* Reads the next "Key=Value", "Key = Value" or "Key=\"a value\"". False: there is none. */
-static bool next_pair(char **rest, char **key, char **value)
+static bool next_pair(char **rest, const char **key, const char **value)
 {
-    char *c = *rest + strspn(*rest, " \t\r");
+    char *c = *rest + strspn(*rest, blanks);
     *key = c;
     c += strcspn(c, " \t\r=");
     char *end = c;
-    c += strspn(c, " \t\r");
+    c += strspn(c, blanks);
     if (c == *key || *c != '=')
         return false;
     if (end > *key && strchr("-+*/", end[-1]))
         end--; /* Slurm has operators, as in "Key+=Value" */
     *end = '\0';
     c++;
-    c += strspn(c, " \t\r");
+    c += strspn(c, blanks);
     bool quoted = *c == '"';
     *value = c += quoted;
-    c += strcspn(c, quoted ? "\"" : " \t\r");
+    c += strcspn(c, quoted ? "\"" : blanks);
     *rest = *c ? c + 1 : c;
     *c = '\0';
     return true;
 }
 
-static bool read_file(struct doctor_conf *conf, int top, const char *path, int depth);
-
-static void read_line(struct doctor_conf *conf, int top, const char *path, char *line, int depth)
+static void add_entries(struct doctor_conf *conf, char *line)
 {
-    char *key, *value, other[PATH_MAX], *block = NULL, *name = NULL, *rest = line;
-    line += strspn(line, " \t\r");
-    if (!strncasecmp(line, "include", 7) && strchr(" \t", line[7])) {
-        rest = line + 7;
-        char *file = nuioa_next_word(&rest, blanks);
-        if (file && depth < DEPTH_MAX && beside(other, sizeof(other), path, file))
-            read_file(conf, top, other, depth + 1);
-        return;
+    const char *key, *value, *block = NULL, *name = NULL;
+    struct doctor_entry *entry;
+    while (next_pair(&line, &key, &value) &&
+           (entry = nuioa_arena_take(&conf->arena, 1, sizeof(*entry)))) {
+        block = block ? block : key;
+        name = name ? name : value;
+        *entry = (struct doctor_entry){ key, value, block, name, NULL };
+        *conf->last_entry = entry;
+        conf->last_entry = &entry->next;
     }
-    while (next_pair(&rest, &key, &value)) {
-        if (!block) {
-            block = key;
-            name = value;
+}
+
+static bool read_file(struct doctor_conf *conf, const char *path, int depth)
+{
+    char *text = load(conf, path), *rest = text, *line, other[PATH_MAX];
+    while ((line = next_line(&rest))) {
+        line += strspn(line, blanks);
+        if (strncasecmp(line, "include", 7) || !strchr(" \t", line[7])) {
+            add_entries(conf, line);
+            continue;
         }
-        if (!add_entry(conf, key, value, block, name))
-            return;
+        line += 7;
+        char *file = nuioa_next_word(&line, blanks);
+        if (file && depth < DEPTH_MAX && beside(other, path, file))
+            read_file(conf, other, depth + 1);
     }
+    return text;
 }
 
-static bool read_file(struct doctor_conf *conf, int top, const char *path, int depth)
+/* Where Slurm is built to look for slurm.conf, then the usual places. */
+static void find_slurm_conf(struct doctor_conf *conf)
 {
-    char *text = load_next(&conf->so_far, top, path), *rest = text, *line;
-    unsigned number = 0;
-    while ((line = next_line(&rest, &number)))
-        read_line(conf, top, path, line, depth);
-    bool there = text;
-    free(text);
-    return there;
-}
-
-void doctor_conf_read(struct doctor_conf *conf, int top)
-{
-    static const char *const usual[] = { SLURM_PREFIX "/etc/slurm.conf",
-                                         SLURM_PREFIX "/etc/slurm/slurm.conf",
-                                         SYSCONFDIR "/slurm/slurm.conf",
-                                         "/etc/slurm/slurm.conf",
-                                         "/etc/slurm-llnl/slurm.conf",
-                                         "/run/slurm/conf/slurm.conf",
-                                         "/var/spool/slurmd/conf-cache/slurm.conf",
-                                         "/var/spool/slurm/conf-cache/slurm.conf",
-                                         "/usr/local/etc/slurm.conf",
-                                         "/opt/slurm/etc/slurm.conf" };
+    static const char *const usual[] = { SLURM_PREFIX "/etc",
+                                         SLURM_PREFIX "/etc/slurm",
+                                         SYSCONFDIR "/slurm",
+                                         "/etc/slurm",
+                                         "/etc/slurm-llnl",
+                                         "/run/slurm/conf",
+                                         "/var/spool/slurmd/conf-cache",
+                                         "/var/spool/slurm/conf-cache",
+                                         "/var/spool/slurm/d/conf-cache",
+                                         "/usr/local/etc",
+                                         "/opt/slurm/etc" };
     const char *said = getenv("SLURM_CONF");
-    memset(conf, 0, sizeof(*conf));
     if (said && *said == '/')
-        nuioa_copy(conf->path, sizeof(conf->path), exists(top, said) ? said : "");
-    else
-        for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual) && !*conf->path; i++)
-            if (exists(top, usual[i]))
-                nuioa_copy(conf->path, sizeof(conf->path), usual[i]);
-    if (*conf->path && !read_file(conf, top, conf->path, 0))
-        conf->path[0] = '\0';
-}
-
-bool doctor_conf_read_beside(struct doctor_conf *into, const struct doctor_conf *conf, int top,
-                             const char *name)
-{
-    char path[PATH_MAX];
-    return beside(path, sizeof(path), conf->path, name) && read_file(into, top, path, 0);
-}
-
-void doctor_conf_free(struct doctor_conf *conf)
-{
-    for (unsigned i = 0; i < conf->count; i++)
-        free_entry(&conf->entries[i]);
-    free(conf->entries);
-    memset(conf, 0, sizeof(*conf));
+        nuioa_copy(conf->path, sizeof(conf->path), said);
+    for (unsigned i = 0; !*conf->path && i < sizeof(usual) / sizeof(*usual); i++) {
+        snprintf(conf->path, sizeof(conf->path), "%s/slurm.conf", usual[i]);
+        if (!exists(conf, conf->path))
+            *conf->path = '\0';
+    }
 }
 
 const char *doctor_conf_value(const struct doctor_conf *conf, const char *key)
 {
-    for (unsigned i = conf->count; i-- > 0;)
-        if (!strcasecmp(conf->entries[i].key, key) && !strcasecmp(conf->entries[i].block, key))
-            return conf->entries[i].value;
-    return NULL;
+    const char *value = NULL;
+    for (const struct doctor_entry *entry = conf->entries; entry; entry = entry->next)
+        if (!strcasecmp(entry->key, key) && !strcasecmp(entry->block, key))
+            value = entry->value;
+    return value;
 }
 
 bool doctor_list_has(const char *list, const char *prefix, const char *word)
 {
-    size_t skip = strlen(prefix), length = strlen(word);
-    while (list && *list) {
-        size_t own = strcspn(list, ",");
-        const char *name = list;
-        if (own > skip && !strncasecmp(name, prefix, skip)) {
-            name += skip;
-            own -= skip;
-        }
-        if (own == length && !strncasecmp(name, word, length))
+    for (const char *end; list && *list; list = end + (*end == ',')) {
+        end = list + strcspn(list, ",");
+        if (!strncasecmp(list, prefix, strlen(prefix)))
+            list += strlen(prefix);
+        if ((size_t)(end - list) == strlen(word) && !strncasecmp(list, word, strlen(word)))
             return true;
-        list = name + own;
-        list += *list == ',';
     }
     return false;
 }
@@ -260,21 +197,9 @@ bool doctor_list_has(const char *list, const char *prefix, const char *word)
 /* Here Slurm knows no continuation lines, and a carriage return is no blank. */
 static const char gaps[] = " \t";
 
-static void fault(struct doctor_stack *stack, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void fault(struct doctor_stack *stack, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (!*stack->fault)
-        vsnprintf(stack->fault, sizeof(stack->fault), fmt, args);
-    va_end(args);
-}
-
 /* Slurm reads the file as the user who calls srun. `path` may be a pattern: then each user must be
  * able to list the directories that it matches names in. */
-static void check_readable(struct doctor_stack *stack, int top, const char *path)
+static void check_readable(struct doctor_conf *conf, const char *path)
 {
     char part[PATH_MAX];
     struct stat st;
@@ -285,63 +210,35 @@ static void check_readable(struct doctor_stack *stack, int top, const char *path
         if (strcspn(end, "*?[") < next)
             wanted |= S_IROTH;
         snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
-        if (!fstatat(top, part + 1, &st, 0) && (st.st_mode & wanted) != wanted)
-            fault(stack, "%s has mode %03o, so not every user can %s it", part,
-                  (unsigned)st.st_mode & 07777, S_ISDIR(st.st_mode) ? "enter and list" : "read");
+        if (!fstatat(conf->top, part + 1, &st, 0) && (st.st_mode & wanted) != wanted)
+            nuioa_warn(&conf->faults, "%s has mode %03o, so not every user can %s it", part,
+                       (unsigned)st.st_mode & 07777,
+                       S_ISDIR(st.st_mode) ? "enter and list" : "read");
     }
 }
 
-static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *path,
+static void add_plug(struct doctor_conf *conf, const char *where, bool required, const char *path,
                      char *rest)
 {
-    char *word;
-    if (stack->count == stack->capacity) {
-        unsigned capacity = stack->capacity ? 2 * stack->capacity : 16;
-        void *more = realloc(stack->plugs, capacity * sizeof(*stack->plugs));
-        if (!more)
-            return;
-        stack->plugs = more;
-        stack->capacity = capacity;
-    }
-    struct doctor_plug *plug = &stack->plugs[stack->count++];
-    *plug = (struct doctor_plug){ strdup(path), strdup(where), required, 0,
-                                  calloc(ARGUMENTS_MAX, sizeof(char *)) };
-    if (!plug->path || !plug->where || !plug->argv) {
-        stack->count--;
-        free(plug->path);
-        free(plug->where);
-        free(plug->argv);
+    struct doctor_plug *plug = nuioa_arena_take(&conf->arena, 1, sizeof(*plug));
+    char **argv = nuioa_arena_take(&conf->arena, ARGUMENTS_MAX, sizeof(*argv)), *word;
+    const char *slash = strrchr(path, '/');
+    if (!plug || !argv)
         return;
-    }
-    while ((word = nuioa_next_word(&rest, gaps)) && plug->argc < ARGUMENTS_MAX)
-        if ((plug->argv[plug->argc] = strdup(word)))
-            plug->argc++;
+    *plug = (struct doctor_plug){ .path = path, .required = required, .argv = argv };
+    plug->ours = !strcmp(slash ? slash + 1 : path, "nuioa.so");
+    nuioa_copy(plug->where, sizeof(plug->where), where);
+    while (plug->argc < ARGUMENTS_MAX && (word = nuioa_next_word(&rest, gaps)))
+        argv[plug->argc++] = word;
+    *conf->last_plug = plug;
+    conf->last_plug = &plug->next;
 }
 
-static bool read_stack(struct doctor_stack *stack, int top, const char *root, const char *path,
-                       int depth);
-
-static void include(struct doctor_stack *stack, int top, const char *root, const char *path,
-                    const char *pattern, int depth)
+static bool read_stack(struct doctor_conf *conf, const char *path, int depth)
 {
-    char named[PATH_MAX], full[PATH_MAX];
+    char *text = load(conf, path), *rest = text, *line, where[PATH_MAX + 16], other[PATH_MAX];
     glob_t found;
-    if (depth >= DEPTH_MAX || !beside(named, sizeof(named), path, pattern) ||
-        snprintf(full, sizeof(full), "%s%s", root, named) >= (int)sizeof(full))
-        return;
-    check_readable(stack, top, named);
-    if (glob(full, 0, NULL, &found))
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        read_stack(stack, top, root, found.gl_pathv[i] + strlen(root), depth + 1);
-    globfree(&found);
-}
-
-static bool read_stack(struct doctor_stack *stack, int top, const char *root, const char *path,
-                       int depth)
-{
-    char *text = load_next(&stack->so_far, top, path), *rest = text, *line, where[PATH_MAX + 16];
-    check_readable(stack, top, path);
+    check_readable(conf, path);
     for (unsigned number = 1; (line = strsep(&rest, "\n")); number++) {
         line[strcspn(line, "#")] = '\0';
         char *word = nuioa_next_word(&line, gaps), *name = nuioa_next_word(&line, gaps);
@@ -349,106 +246,103 @@ static bool read_stack(struct doctor_stack *stack, int top, const char *root, co
             continue;
         snprintf(where, sizeof(where), "%s:%u", path, number);
         if (name && strchr(name, '\r'))
-            fault(stack, "%s: the name ends with a carriage return, so Slurm finds no such file",
-                  where);
-        if (name && !strcmp(word, "include"))
-            include(stack, top, root, path, name, depth);
-        else if (name && (!strcmp(word, "required") || !strcmp(word, "optional")))
-            add_plug(stack, where, !strcmp(word, "required"), name, line);
-        else
-            fault(stack,
-                  "%s: Slurm ignores this line: '%s' is not include, optional or required, or "
-                  "stands alone",
-                  where, word);
+            nuioa_warn(&conf->faults,
+                       "%s: the name ends with a carriage return, so Slurm finds no such file",
+                       where);
+        if (name && (!strcmp(word, "required") || !strcmp(word, "optional"))) {
+            add_plug(conf, where, !strcmp(word, "required"), name, line);
+        } else if (!name || strcmp(word, "include")) {
+            nuioa_warn(&conf->faults,
+                       "%s: Slurm ignores this line: '%s' is not include, optional or required, or "
+                       "stands alone",
+                       where, word);
+        } else if (depth < DEPTH_MAX && beside(other, path, name)) {
+            check_readable(conf, other);
+            if (!find_all(conf, other, &found))
+                continue;
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                read_stack(conf, found.gl_pathv[i] + strlen(conf->root), depth + 1);
+            globfree(&found);
+        }
     }
-    bool there = text;
-    free(text);
-    return there;
+    return text;
 }
 
-void doctor_stack_read(struct doctor_stack *stack, const struct doctor_conf *conf, int top,
-                       const char *root)
+/* --- all of them ------------------------------------------------------------------------------ */
+
+void doctor_conf_read(struct doctor_conf *conf, int top, const char *root)
 {
-    const char *said = doctor_conf_value(conf, "PlugStackConfig");
     char path[PATH_MAX];
-    memset(stack, 0, sizeof(*stack));
-    if (!*conf->path || !beside(path, sizeof(path), conf->path, said ? said : "plugstack.conf"))
+    *conf = (struct doctor_conf){ .top = top, .root = root };
+    conf->last_entry = &conf->entries;
+    conf->last_plug = &conf->plugs;
+    find_slurm_conf(conf);
+    if (*conf->path && !read_file(conf, conf->path, 0))
+        *conf->path = '\0';
+    if (!*conf->path)
         return;
-    nuioa_copy(stack->path, sizeof(stack->path), path);
-    stack->found = read_stack(stack, top, root, path, 0);
+    const char *stack = doctor_conf_value(conf, "PlugStackConfig");
+    conf->files = conf->bytes = 0;
+    if (beside(path, conf->path, stack ? stack : "plugstack.conf")) {
+        nuioa_copy(conf->stack, sizeof(conf->stack), path);
+        conf->stack_found = read_stack(conf, path, 0);
+    }
+    /* no key is in two of these files, so that one list is enough */
+    conf->files = conf->bytes = 0;
+    if (beside(path, conf->path, "cgroup.conf"))
+        read_file(conf, path, 0);
+    if (beside(path, conf->path, "mpi.conf"))
+        read_file(conf, path, 0);
 }
 
-void doctor_stack_free(struct doctor_stack *stack)
+void doctor_conf_free(struct doctor_conf *conf)
 {
-    for (unsigned i = 0; i < stack->count; i++) {
-        for (int j = 0; j < stack->plugs[i].argc; j++)
-            free(stack->plugs[i].argv[j]);
-        free(stack->plugs[i].argv);
-        free(stack->plugs[i].path);
-        free(stack->plugs[i].where);
-    }
-    free(stack->plugs);
-    memset(stack, 0, sizeof(*stack));
+    nuioa_arena_free(&conf->arena);
 }
 
 /* --- plugins ---------------------------------------------------------------------------------- */
 
-static bool take(int top, char *path, size_t size, const char *directory, size_t length,
+/* Looks in directories with colons between. */
+static bool take(const struct doctor_conf *conf, char path[PATH_MAX], const char *directories,
                  const char *name)
 {
-    int all = snprintf(path, size, "%.*s/%s", (int)length, directory, name);
-    return all > 0 && (size_t)all < size && exists(top, path);
-}
-
-/* Looks in the directories of PluginDir. */
-static bool take_from(int top, char *path, size_t size, const char *directories, const char *name)
-{
-    const char *said = directories;
-    for (size_t length; said && *said; said += length + (said[length] == ':')) {
-        length = strcspn(said, ":");
-        if (take(top, path, size, said, length, name))
+    for (size_t length; directories && *directories;
+         directories += length + !!directories[length]) {
+        length = strcspn(directories, ":");
+        int all = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directories, name);
+        if (all > 0 && all < PATH_MAX && exists(conf, path))
             return true;
     }
     return false;
 }
 
-bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
-                        char *path, size_t size)
+bool doctor_conf_plugin(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])
 {
     static const char *const usual[] = { SLURM_PLUGINDIR,        PLUGINDIR,
                                          "/usr/lib64/slurm",     "/usr/lib/slurm",
                                          "/usr/lib/*/slurm-wlm", "/usr/lib/*/slurm",
                                          "/usr/local/lib/slurm", "/opt/slurm/lib/slurm" };
-    if (take_from(top, path, size, doctor_conf_value(conf, "PluginDir"), name))
-        return true;
-    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
-        char pattern[PATH_MAX];
+    bool there = take(conf, path, doctor_conf_value(conf, "PluginDir"), name);
+    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual) && !there; i++) {
         glob_t found;
-        if (snprintf(pattern, sizeof(pattern), "%s%s", root, usual[i]) >= (int)sizeof(pattern) ||
-            glob(pattern, 0, NULL, &found))
+        if (!find_all(conf, usual[i], &found))
             continue;
-        bool there = false;
-        for (size_t j = 0; j < found.gl_pathc && !there; j++) {
-            const char *directory = found.gl_pathv[j] + strlen(root);
-            there = take(top, path, size, directory, strlen(directory), name);
-        }
+        for (size_t j = 0; j < found.gl_pathc && !there; j++)
+            there = take(conf, path, found.gl_pathv[j] + strlen(conf->root), name);
         globfree(&found);
-        if (there)
-            return true;
     }
-    return false;
+    return there;
 }
 
-bool doctor_conf_spank(const struct doctor_conf *conf, int top, const char *root, const char *name,
-                       char *path, size_t size)
+bool doctor_conf_spank(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])
 {
     const char *said = doctor_conf_value(conf, "PluginDir");
     char own[PATH_MAX];
     if (*name == '/')
-        return !nuioa_copy(path, size, name) && exists(top, name);
+        return !nuioa_copy(path, PATH_MAX, name) && exists(conf, name);
     if (said)
-        return take_from(top, path, size, said, name);
-    if (!doctor_conf_plugin(conf, top, root, "libslurmfull.so", own, sizeof(own)))
-        return doctor_conf_plugin(conf, top, root, name, path, size);
-    return beside(path, size, own, name) && exists(top, path);
+        return take(conf, path, said, name);
+    if (!doctor_conf_plugin(conf, "libslurmfull.so", own))
+        return doctor_conf_plugin(conf, name, path);
+    return beside(path, own, name) && exists(conf, path);
 }

@@ -11,16 +11,10 @@
 #include <unistd.h>
 
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/conf.h"
-#include "tools/doctor/finding.h"
-#include "tools/doctor/kinds.h"
-#include "tools/doctor/munge.h"
 #include "tools/doctor/nic.h"
-#include "tools/doctor/pmix.h"
 #include "tools/doctor/print.h"
 #include "tools/doctor/service.h"
 #include "tools/doctor/slurm.h"
-#include "tools/doctor/system.h"
 #include "tools/tool.h"
 #include "topology/nic_role.h"
 #include "topology/cache.h"
@@ -52,7 +46,6 @@ static const struct check {
     { DOCTOR_SLURM, false, doctor_check_loading },
     { DOCTOR_SLURM, false, doctor_check_arguments },
     { DOCTOR_SLURM, false, doctor_check_task_plugin },
-    { DOCTOR_SLURM, false, doctor_check_constraint },
     { DOCTOR_SLURM, false, doctor_check_cpu_bind },
     { DOCTOR_SLURM, false, doctor_check_munge },
     { DOCTOR_COMPUTE, false, doctor_check_pmix },
@@ -77,10 +70,10 @@ static bool runs_slurmd(const struct doctor *d)
     bool found = false;
     while (processes && !found && (entry = readdir(processes))) {
         char name[32];
-        const char *pid = entry->d_name;
-        found = isdigit((unsigned char)*pid) &&
-                nuioa_sysfs_text(d->top, name, sizeof(name), "proc/%.20s/comm", pid) > 0 &&
-                !strcmp(name, "slurmd");
+        found =
+            isdigit((unsigned char)*entry->d_name) &&
+            nuioa_sysfs_text(d->top, name, sizeof(name), "proc/%.20s/comm", entry->d_name) > 0 &&
+            !strcmp(name, "slurmd");
     }
     if (processes)
         closedir(processes);
@@ -94,18 +87,26 @@ static enum doctor_role role_of(const struct doctor *d, const char *said)
     return runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
 }
 
+static void read_name(struct doctor *d)
+{
+    if (d->live)
+        gethostname(d->host, sizeof(d->host) - 1);
+    else
+        nuioa_sysfs_text(d->top, d->host, sizeof(d->host), "proc/sys/kernel/hostname");
+    d->host[strcspn(d->host, ".")] = '\0';
+    nuioa_make_printable(d->host);
+}
+
 /* Reads the arguments as the plugin does. If it has several lines, the first one counts. */
 static void read_options(struct doctor *d)
 {
+    const struct doctor_plug *plug = d->slurm.plugs;
+    while (plug && !plug->ours)
+        plug = plug->next;
     nuioa_options_init(&d->options);
-    for (unsigned i = 0; i < d->stack.count; i++) {
-        const struct doctor_plug *plug = &d->stack.plugs[i];
-        const char *slash = strrchr(plug->path, '/');
-        if (strcmp(slash ? slash + 1 : plug->path, "nuioa.so"))
-            continue;
+    if (plug) {
         nuioa_options_set_line(&d->options, plug->argc, plug->argv, &d->complaints, &d->retired);
         d->where = plug->where;
-        break;
     }
     nuioa_options_finish(&d->options);
 }
@@ -116,7 +117,7 @@ static void leave_emulation(struct doctor *d)
     static const char *const names[] = { "HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT" };
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const char *value = getenv(names[i]);
-        if (value && *value && doctor_is_live(d))
+        if (value && *value && d->live)
             doctor_report(d, "hwloc-emulates", names[i],
                           "%s=%s in the environment makes hwloc describe another machine.",
                           names[i], value);
@@ -131,22 +132,22 @@ static void leave_emulation(struct doctor *d)
 static void look_at_hardware(struct doctor *d)
 {
     char distances[8192];
-    struct nuioa_source source = { *d->root ? d->root : NULL, NULL };
+    struct nuioa_source source = { d->live ? NULL : d->root, NULL };
     snprintf(distances, sizeof(distances), "%s%s", d->root, d->options.distances);
     if (*d->options.distances && !access(distances, R_OK))
         source.distances = distances;
     d->node_known = !nuioa_cache_discover(&source, DISCOVERY_MS, &d->node, &d->node_error);
     nuioa_nic_roles_set(&d->node, d->options.nic_role);
-    if (*d->root)
-        nuioa_sysfs_text(d->top, d->host, sizeof(d->host), "proc/sys/kernel/hostname");
-    else
-        gethostname(d->host, sizeof(d->host) - 1);
-    d->host[strcspn(d->host, ".")] = '\0';
-    nuioa_make_printable(d->host);
 }
 
-static void examine(struct doctor *d)
+static void examine(struct doctor *d, const char *role)
 {
+    doctor_conf_read(&d->slurm, d->top, d->root);
+    d->role = role_of(d, role);
+    read_name(d);
+    read_options(d);
+    leave_emulation(d);
+    look_at_hardware(d);
     for (unsigned i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
         if (!(checks[i].roles & d->role) || (checks[i].needs_node && !d->node_known))
             continue;
@@ -163,40 +164,23 @@ static int status_of(const struct doctor *d)
     return TOOL_DONE;
 }
 
-static int diagnose(const char *root, const char *role, const char *ignore, bool this_node,
+static int diagnose(struct doctor *d, const char *root, const char *role,
                     int (*print)(const struct doctor *d, int status))
 {
-    struct doctor *d = calloc(1, sizeof(*d));
     char real[PATH_MAX] = "";
-    if (root && !realpath(root, real)) {
-        tool_fail("%s: %s", root, strerror(errno));
-        free(d);
+    d->top =
+        realpath(root ? root : "/", real) ? open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (d->top < 0) {
+        tool_fail("%s: %s", root ? root : "/", strerror(errno));
         return TOOL_USAGE;
     }
-    if (d) {
-        d->root = strcmp(real, "/") ? real : "";
-        d->ignore = ignore ? ignore : "";
-        d->this_node = this_node;
-        d->top = open(*real ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    if (!d || d->top < 0) {
-        tool_fail("%s: %s", *real ? real : "/", d ? strerror(errno) : "out of memory");
-        free(d);
-        return TOOL_USAGE;
-    }
-    doctor_conf_read(&d->slurm, d->top);
-    doctor_stack_read(&d->stack, &d->slurm, d->top, d->root);
-    read_options(d);
-    d->role = role_of(d, role);
-    leave_emulation(d);
-    look_at_hardware(d);
-    examine(d);
+    d->live = !strcmp(real, "/");
+    d->root = d->live ? "" : real;
+    examine(d, role);
     int status = print(d, status_of(d));
     nuioa_node_free(&d->node);
-    doctor_stack_free(&d->stack);
     doctor_conf_free(&d->slurm);
     close(d->top);
-    free(d);
     return status;
 }
 
@@ -239,7 +223,10 @@ int tool_doctor(int argc, char **argv)
         return tool_usage(argv[0], "--as: '%.40s' is not one of compute, login", role);
     if (check_ignore(argv[0], ignore))
         return TOOL_USAGE;
-    return diagnose(root, role, ignore, this_node,
+    static struct doctor d;
+    d.ignore = ignore ? ignore : "";
+    d.this_node = this_node;
+    return diagnose(&d, root, role,
                     json    ? doctor_print_json
                     : brief ? doctor_print_line
                             : doctor_print_text);

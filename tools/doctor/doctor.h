@@ -7,16 +7,15 @@
 #include "tools/doctor/kinds.h"
 #include "topology/node.h"
 
-/* The command `nuioa doctor`: what on this machine keeps ranks from their NIC. The
- * checks are a table in doctor.c; each looks at one thing and reports findings. The kinds of
- * finding are a table in kinds.c, with why each matters and what to do. Nothing is changed.
- * Questions that could hang are asked in a child process with a deadline. Slurm's daemons are not
- * asked. */
-
-/* This holds for all checks, void doctor_check_X(struct doctor *d): a check reads *d and files
- * below d->top, and adds what it finds to *d with doctor_report (finding.h). It returns
- * nothing and cannot fail: what it cannot read, or has no memory for, it does not report. It frees
- * what it allocates. */
+/* The command `nuioa doctor`: what on this machine keeps ranks from their NIC. The checks are a
+ * table in doctor.c; each looks at one thing and reports findings, whose kinds are a table in
+ * kinds.c. Nothing is changed. Questions that could hang are asked in a child process with a
+ * deadline. Slurm's daemons are not asked.
+ *
+ * This holds for all checks, void doctor_check_X(struct doctor *d): a check reads *d and files
+ * below d->top, and adds what it finds to *d with doctor_report. It returns nothing and cannot
+ * fail: what it cannot read, or has no memory for, it does not report. It frees what it
+ * allocates. */
 
 /* The kind of machine decides which checks run. */
 enum doctor_role {
@@ -28,36 +27,29 @@ enum doctor_role {
     DOCTOR_SLURM = DOCTOR_COMPUTE | DOCTOR_LOGIN,
 };
 
-/* One finding: the kind, which is a constant, and what was found. */
-struct doctor_finding {
-    const struct doctor_kind *kind;
-    char subject[64]; /* a NIC, an argument, a variable; "" where there is only one */
-    char what[384];   /* one sentence or more for the user */
-};
-
 #define DOCTOR_FINDINGS_MAX 128
 
 /* All that the checks look at, and what they have found. tool_doctor owns it. */
 struct doctor {
     const char *root; /* "": this machine; else a directory of files of another */
+    bool live;        /* it is this machine */
     int top;          /* descriptor of that directory */
-    char host[64];    /* its name, without domain */
+    char host[64];    /* its name, without domain; "" if unknown */
     enum doctor_role role;
-    struct doctor_conf slurm;         /* slurm.conf */
-    struct doctor_stack stack;        /* plugstack.conf */
-    struct nuioa_options options;     /* from the plugin's line there */
+    struct doctor_conf slurm;         /* Slurm's files */
+    struct nuioa_options options;     /* from the plugin's line in plugstack.conf */
     const char *where;                /* of that line: "FILE:NUMBER"; NULL if there is none */
     struct nuioa_warnings complaints; /* warnings about it */
     struct nuioa_warnings retired;    /* what of it has gone */
     bool node_known;                  /* `node` is valid; else node_error says why it is not */
     struct nuioa_node node;
     struct nuioa_error node_error;
-    char pmix[96];          /* version of the PMIx that Slurm loads; "" if none or not checked */
-    const char *ignore;     /* list of ID and ID:SUBJECT, with commas */
-    bool this_node;         /* findings of the scope DOCTOR_NODE only */
-    unsigned check_count;   /* checks that ran */
-    unsigned count;         /* findings in the array */
-    unsigned ignored, lost; /* findings that the user ignores; that had no room */
+    char pmix[96];        /* version of the PMIx that Slurm loads; "" if none or not checked */
+    const char *ignore;   /* list of ID and ID:SUBJECT, with commas */
+    bool this_node;       /* findings of the scope DOCTOR_NODE only */
+    unsigned check_count; /* checks that ran */
+    unsigned count;       /* findings in the array */
+    unsigned ignored;     /* findings that the user ignores */
     struct doctor_finding findings[DOCTOR_FINDINGS_MAX];
 };
 

@@ -24,16 +24,30 @@ struct doctor_kind {
     enum doctor_severity severity;
     enum doctor_scope scope;
     const char *why;    /* why it matters */
-    const char *remedy; /* what to do */
+    const char *remedy; /* what to do: its first sentence stands alone */
 };
 
-/* All kinds, in the order of the table in nuioa(1). The last one has id == NULL. */
-extern const struct doctor_kind doctor_kinds[];
+/* One finding: the kind, which is a constant, and what was found. */
+struct doctor_finding {
+    const struct doctor_kind *kind;
+    char subject[64]; /* a NIC, an argument, a variable; "" where there is only one */
+    char what[384];   /* one sentence or more for the user */
+};
 
-/* Returns the kind with that id, an entry of doctor_kinds, or NULL if there is none. */
+/* Returns the kind with that id, or NULL if there is none. */
 const struct doctor_kind *doctor_kind_find(const char *id);
 
 /* Returns true if former versions of nuioa had a kind with that id and this one has not. */
 bool doctor_kind_is_retired(const char *id);
+
+struct doctor;
+
+/* Adds a finding of the kind `id` to *d. One that the user ignores is counted in d->ignored
+ * instead; with d->this_node, one of a shared kind is left out. `subject` is the NIC, argument or
+ * variable that it is about, or ""; the text says what was found and is formatted as by printf.
+ * Both are copied, cut if they are too long, and made printable. More than DOCTOR_FINDINGS_MAX are
+ * left out. */
+void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Checks where NICs are, and their connections with the network. */
+/* Checks where NICs are, their connections with the network, and distances of NUMA nodes. */
 
 #include <ctype.h>
 #include <dirent.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/finding.h"
 #include "tools/doctor/nic.h"
 #include "topology/nic_guess.h"
 #include "util/sysfs.h"
 
 #define PCI "sys/bus/pci/devices/%s/"
+#define PORT "sys/class/infiniband/%s/ports/%u/"
 
 bool doctor_is_port(const struct nuioa_nic *nic)
 {
@@ -30,7 +30,9 @@ static bool is_up(const struct nuioa_nic *nic)
     return doctor_is_port(nic) && nic->state == NUIOA_NIC_ACTIVE;
 }
 
-bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic)
+/* Returns true if the NIC, one of d->node, carries messages of jobs: nic=auto takes it or, if
+ * nic=auto takes none because all are slow, it is one of the fastest that are up. */
+static bool is_in_fabric(const struct doctor *d, const struct nuioa_nic *nic)
 {
     uint32_t best_mbps = 0;
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
@@ -51,7 +53,97 @@ const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size
     return text;
 }
 
-/* --- locality --------------------------------------------------------------------------------- */
+/* --- NICs that are not here ------------------------------------------------------------------- */
+
+bool doctor_is_fabric_card(const struct doctor *d, const char *pci)
+{
+    long class = 0;
+    nuioa_sysfs_number(d->top, &class, PCI "class", pci);
+    return class >> 8 == 0x0207 || class >> 8 == 0x0208; /* InfiniBand; fabric, as Omni-Path */
+}
+
+/* Reports a card of a fabric that has no port: that of a virtual function, or one that is handed
+ * to a virtual machine, is not this node's. */
+static void check_card(struct doctor *d, const char *pci)
+{
+    char path[64], target[256];
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (!strcmp(d->node.nics[i].pci, pci))
+            return;
+    snprintf(path, sizeof(path), "sys/bus/pci/devices/%.20s/driver", pci);
+    nuioa_sysfs_link(d->top, target, sizeof(target), path);
+    const char *slash = strrchr(target, '/'), *driver = slash ? slash + 1 : target;
+    if (nuioa_sysfs_exists(d->top, PCI "physfn", pci) || !strncmp(driver, "vfio", 4))
+        return;
+    doctor_report(d, "nic-missing", pci, "The InfiniBand or Omni-Path card %s has no %s%s.", pci,
+                  *driver ? "port; its driver is " : "driver", driver);
+}
+
+/* Returns true if the word is no kind and no glob, which may stand for NICs of other nodes. */
+static bool is_name(const char *word)
+{
+    for (unsigned i = 0; i < NUIOA_NIC_KINDS; i++)
+        if (!strcmp(word, nuioa_nic_kind_name((enum nuioa_nic_kind)i)))
+            return false;
+    return !strpbrk(word, "*?[");
+}
+
+/* Returns the next word of nic= that does not exclude NICs; NULL: there is none. */
+static char *next_word(char **rest)
+{
+    char *word = strsep(rest, ",");
+    while (word && (*word == '^' || !*word))
+        word = strsep(rest, ",");
+    return word;
+}
+
+static bool is_named(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    char list[sizeof(d->options.nic)], *rest = strcpy(list, d->options.nic), *word;
+    while ((word = next_word(&rest)))
+        if (is_name(word) && nuioa_nic_matches(nic, word))
+            return true;
+    return false;
+}
+
+/* Reports names in nic= of which there is no NIC, and a nic= that takes none at all. */
+static void check_pattern(struct doctor *d)
+{
+    char list[sizeof(d->options.nic)], *rest = strcpy(list, d->options.nic), *word;
+    bool any = false, named = false, kinds = false;
+    while ((word = next_word(&rest))) {
+        bool found = !strcmp(word, "auto"), name = is_name(word);
+        for (uint32_t i = 0; i < d->node.nic_count; i++)
+            found = found || nuioa_nic_matches(&d->node.nics[i], word);
+        any = any || found;
+        named = named || name;
+        kinds = kinds || !name;
+        if (!found && name)
+            doctor_report(d, "nic-unmatched", word, "nic=%s, and there is no %s here.",
+                          d->options.nic, word);
+    }
+    if (kinds && !named && !any)
+        doctor_report(d, "nic-unmatched", "", "nic=%s, and there is no such NIC here.",
+                      d->options.nic);
+}
+
+void doctor_check_missing(struct doctor *d)
+{
+    DIR *cards = nuioa_sysfs_list(d->top, "sys/bus/pci/devices");
+    bool any = false;
+    for (struct dirent *entry; cards && (entry = readdir(cards));)
+        if (isxdigit((unsigned char)*entry->d_name) && doctor_is_fabric_card(d, entry->d_name))
+            check_card(d, entry->d_name);
+    if (cards)
+        closedir(cards);
+    check_pattern(d);
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        any = any || *d->node.nics[i].pci || doctor_is_port(&d->node.nics[i]);
+    if (!any)
+        doctor_report(d, "nic-none", "", "No NIC is here.");
+}
+
+/* --- where they are, and what they are for ---------------------------------------------------- */
 
 void doctor_check_locality(struct doctor *d)
 {
@@ -64,7 +156,7 @@ void doctor_check_locality(struct doctor *d)
         if (!doctor_is_port(nic) || !*nic->pci)
             continue;
         doctor_nic_name(nic, name, sizeof(name));
-        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && doctor_in_fabric(d, nic))
+        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && is_in_fabric(d, nic))
             doctor_report(d, "nic-unlocated", name,
                           "Neither the host bridge nor numa_node of %s (%s) says where it is.",
                           name, nic->pci);
@@ -78,8 +170,6 @@ void doctor_check_locality(struct doctor *d)
                       own, numas);
     }
 }
-
-/* --- roles ------------------------------------------------------------------------------------ */
 
 /* Whether ranks may use a NIC that is doubted, or a guess keeps them from one. */
 static bool role_matters(const struct nuioa_node *node)
@@ -120,125 +210,18 @@ void doctor_check_roles(struct doctor *d)
                       nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
 }
 
-/* --- NICs that are not here ------------------------------------------------------------------- */
-
-bool doctor_is_fabric_card(const struct doctor *d, const char *pci)
-{
-    long class = 0;
-    nuioa_sysfs_number(d->top, &class, PCI "class", pci);
-    return class >> 8 == 0x0207 || class >> 8 == 0x0208; /* InfiniBand; fabric, as Omni-Path */
-}
-
-/* Writes the name of the device's driver, "" if it has none. */
-static void driver_of(const struct doctor *d, const char *pci, char *driver, size_t size)
-{
-    char path[64], target[256];
-    snprintf(path, sizeof(path), "sys/bus/pci/devices/%.20s/driver", pci);
-    nuioa_sysfs_link(d->top, target, sizeof(target), path);
-    const char *slash = strrchr(target, '/');
-    nuioa_copy(driver, size, slash ? slash + 1 : target);
-}
-
-/* Reports a card of a fabric that has no port: that of a virtual function, or one that is handed
- * to a virtual machine, is not this node's. */
-static void check_card(struct doctor *d, const char *pci)
-{
-    char driver[32];
-    for (uint32_t i = 0; i < d->node.nic_count; i++)
-        if (!strcmp(d->node.nics[i].pci, pci))
-            return;
-    driver_of(d, pci, driver, sizeof(driver));
-    if (nuioa_sysfs_exists(d->top, PCI "physfn", pci) || !strncmp(driver, "vfio", 4))
-        return;
-    doctor_report(d, "nic-missing", pci, "The InfiniBand or Omni-Path card %s has no %s%s.", pci,
-                  *driver ? "port; its driver is " : "driver", driver);
-}
-
-/* Copies the next word of nic= that does not exclude NICs to `word`. Returns false at the end. */
-static bool next_word(const char **list, char *word, size_t size)
-{
-    do {
-        size_t length = strcspn(*list, ",");
-        if (!length)
-            return false;
-        snprintf(word, size, "%.*s", (int)length, *list);
-        *list += length + ((*list)[length] == ',');
-    } while (*word == '^');
-    return true;
-}
-
-/* Returns true if the word is no kind and no glob, which may stand for NICs of other nodes. */
-static bool is_name(const char *word)
-{
-    for (unsigned i = 0; i < NUIOA_NIC_KINDS; i++)
-        if (!strcmp(word, nuioa_nic_kind_name((enum nuioa_nic_kind)i)))
-            return false;
-    return !strpbrk(word, "*?[");
-}
-
-static bool is_named(const struct doctor *d, const struct nuioa_nic *nic)
-{
-    const char *list = d->options.nic;
-    char word[64];
-    while (next_word(&list, word, sizeof(word)))
-        if (is_name(word) && nuioa_nic_matches(nic, word))
-            return true;
-    return false;
-}
-
-/* Reports names in nic= of which there is no NIC, and a nic= that takes none at all. */
-static void check_pattern(struct doctor *d)
-{
-    const char *list = d->options.nic;
-    char word[64];
-    bool any = false, named = false, kinds = false;
-    while (next_word(&list, word, sizeof(word))) {
-        bool found = !strcmp(word, "auto");
-        for (uint32_t i = 0; i < d->node.nic_count; i++)
-            found = found || nuioa_nic_matches(&d->node.nics[i], word);
-        any = any || found;
-        named = named || is_name(word);
-        kinds = kinds || !is_name(word);
-        if (!found && is_name(word))
-            doctor_report(d, "nic-unmatched", word, "nic=%s, and there is no %s here.",
-                          d->options.nic, word);
-    }
-    if (kinds && !named && !any)
-        doctor_report(d, "nic-unmatched", "", "nic=%s, and there is no such NIC here.",
-                      d->options.nic);
-}
-
-void doctor_check_missing(struct doctor *d)
-{
-    DIR *cards = nuioa_sysfs_list(d->top, "sys/bus/pci/devices");
-    bool any = false;
-    for (struct dirent *entry; cards && (entry = readdir(cards));)
-        if (isxdigit((unsigned char)*entry->d_name) && doctor_is_fabric_card(d, entry->d_name))
-            check_card(d, entry->d_name);
-    if (cards)
-        closedir(cards);
-    check_pattern(d);
-    for (uint32_t i = 0; i < d->node.nic_count; i++)
-        any = any || *d->node.nics[i].pci || doctor_is_port(&d->node.nics[i]);
-    if (!any)
-        doctor_report(d, "nic-none", "", "No NIC is here.");
-}
-
-/* --- the network side ------------------------------------------------------------------------- */
-
-static long pci_number(const struct doctor *d, const struct nuioa_nic *nic, const char *what)
-{
-    long number = -1;
-    if (*nic->pci)
-        nuioa_sysfs_number(d->top, &number, PCI "%s", nic->pci, what);
-    return number;
-}
+/* --- the network ------------------------------------------------------------------------------ */
 
 static bool same_model(const struct doctor *d, const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
-    long vendor = pci_number(d, a, "vendor"), device = pci_number(d, a, "device");
-    return a->kind == b->kind && vendor >= 0 && vendor == pci_number(d, b, "vendor") &&
-           device == pci_number(d, b, "device");
+    static const char *const files[] = { PCI "vendor", PCI "device" };
+    for (unsigned i = 0; i < 2; i++) {
+        long one, other;
+        if (!*a->pci || !*b->pci || nuioa_sysfs_number(d->top, &one, files[i], a->pci) ||
+            nuioa_sysfs_number(d->top, &other, files[i], b->pci) || one != other)
+            return false;
+    }
+    return a->kind == b->kind;
 }
 
 /* Returns a port that is up, of the same card, else of the same model; or NULL. */
@@ -278,17 +261,17 @@ static bool are_all_down(const struct doctor *d)
 static void describe_state(const struct doctor *d, const struct nuioa_nic *nic, char *text,
                            size_t size)
 {
-    char state[32], physical[32];
+    char more[32] = "no carrier";
     if (nic->port) {
-        nuioa_sysfs_text(d->top, state, sizeof(state), "sys/class/infiniband/%s/ports/%u/state",
-                         nic->name, nic->port);
-        nuioa_sysfs_text(d->top, physical, sizeof(physical),
-                         "sys/class/infiniband/%s/ports/%u/phys_state", nic->name, nic->port);
-        snprintf(text, size, "%s%s%s", state, *physical ? ", " : "", physical);
+        nuioa_sysfs_text(d->top, text, size, PORT "state", nic->name, nic->port);
+        nuioa_sysfs_text(d->top, more, sizeof(more), PORT "phys_state", nic->name, nic->port);
     } else {
-        nuioa_sysfs_text(d->top, state, sizeof(state), "sys/class/net/%s/operstate", nic->name);
-        snprintf(text, size, "%s%s", state, is_wanted(d, nic) ? ", no carrier" : "");
+        nuioa_sysfs_text(d->top, text, size, "sys/class/net/%s/operstate", nic->name);
+        if (!is_wanted(d, nic))
+            *more = '\0';
     }
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", *more ? ", " : "", more);
 }
 
 void doctor_check_ports(struct doctor *d)
@@ -304,7 +287,7 @@ void doctor_check_ports(struct doctor *d)
         /* servers have Ethernet ports that nobody uses; a card like the fabric's is another
          * matter, and so is a node without network */
         if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) && !is_named(d, nic) && !all &&
-            (!other || idle || !doctor_in_fabric(d, other)))
+            (!other || idle || !is_in_fabric(d, other)))
             continue;
         doctor_nic_name(nic, name, sizeof(name));
         describe_state(d, nic, state, sizeof(state));
@@ -319,8 +302,8 @@ void doctor_check_ports(struct doctor *d)
 /* Returns the lanes, as 4 for "100 Gb/sec (4X EDR)"; 0 if they are not known. */
 static unsigned lanes(const struct doctor *d, const struct nuioa_nic *nic, char *rate, size_t size)
 {
-    if (nuioa_sysfs_text(d->top, rate, size, "sys/class/infiniband/%s/ports/%u/rate", nic->name,
-                         nic->port) < 0)
+    if (!nic->port || nic->kind != NUIOA_NIC_INFINIBAND ||
+        nuioa_sysfs_text(d->top, rate, size, PORT "rate", nic->name, nic->port) < 0)
         return 0;
     const char *bracket = strchr(rate, '(');
     char *end;
@@ -347,8 +330,7 @@ void doctor_check_rates(struct doctor *d)
         if (!is_up(nic))
             continue;
         doctor_nic_name(nic, name, sizeof(name));
-        unsigned width =
-            nic->port && nic->kind == NUIOA_NIC_INFINIBAND ? lanes(d, nic, rate, sizeof(rate)) : 0;
+        unsigned width = lanes(d, nic, rate, sizeof(rate));
         const struct nuioa_nic *best = fastest_like(d, nic);
         if (width && width < 4)
             doctor_report(d, "port-slow", name, "%s has %u of 4 lanes: %s.", name, width, rate);
@@ -357,5 +339,84 @@ void doctor_check_rates(struct doctor *d)
             doctor_report(d, "port-slow", name, "%s runs at %u Mb/s, %s, of the same model, at %u.",
                           name, nic->rate_mbps, doctor_nic_name(best, its, sizeof(its)),
                           best->rate_mbps);
+    }
+}
+
+/* --- distances of NUMA nodes ------------------------------------------------------------------ */
+
+void doctor_check_discovery(struct doctor *d)
+{
+    if (!d->node_known)
+        doctor_report(d, "discovery-failed", "", "%s.", d->node_error.text);
+}
+
+static bool is_flat(const struct nuioa_distance *distance)
+{
+    for (unsigned i = 0; i < distance->count; i++)
+        for (unsigned j = 0; j < distance->count; j++)
+            if (i != j && nuioa_distance_at(distance, i, j) != nuioa_distance_at(distance, 0, 1))
+                return false;
+    return true;
+}
+
+/* Two NUMA nodes have one distance only, and without a NIC none matters. */
+void doctor_check_slit(struct doctor *d)
+{
+    const struct nuioa_distance *distance = &d->node.distance;
+    bool any = false, refused = false;
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        any = any || d->node.nics[i].usable;
+    for (unsigned i = 0; i < d->node.warnings.count; i++)
+        refused = refused || strstr(d->node.warnings.text[i], "(SLIT) is incomplete");
+    if (any && refused)
+        doctor_report(d, "slit-refused", "",
+                      "The firmware's distance table (SLIT) says that remote memory is nearer than "
+                      "local.");
+    else if (any && nuioa_node_numas_with_cpus(&d->node) > 2 &&
+             (distance->source == NUIOA_DISTANCE_STRUCTURE ||
+              (distance->source == NUIOA_DISTANCE_SLIT && is_flat(distance))))
+        doctor_report(d, "slit-flat", "",
+                      "The firmware's distance table (SLIT) has one value for all pairs of %u NUMA "
+                      "nodes, or is missing.",
+                      d->node.numa_count);
+}
+
+/* Finds the fastest NUMA node, *best, and returns the slowest of those that are said to be nearer;
+ * *best if none of them is slower beyond noise. */
+static uint32_t slowest_nearer(const struct nuioa_nic *nic, uint32_t count, uint32_t *best)
+{
+    double most = 1;
+    *best = 0;
+    for (uint32_t k = 1; k < count; k++)
+        if (nic->measured[k].write_mb_s > nic->measured[*best].write_mb_s)
+            *best = k;
+    uint32_t worst = *best;
+    for (uint32_t k = 0; k < count; k++) {
+        double price = nuioa_measured_price(nic->measured, count, k, NUIOA_POLICY_BANDWIDTH);
+        if (nic->level[k] < nic->level[*best] && price > most) {
+            most = price;
+            worst = k;
+        }
+    }
+    return worst;
+}
+
+void doctor_check_measured(struct doctor *d)
+{
+    const struct nuioa_node *node = &d->node;
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        char label[48];
+        uint32_t best;
+        if (!nic->measured || !nic->level)
+            continue;
+        uint32_t worst = slowest_nearer(nic, node->numa_count, &best);
+        if (worst != best)
+            doctor_report(
+                d, "nic-contradicted", nuioa_nic_label(nic, label, sizeof(label)),
+                "%s is said to be nearer to NUMA node %u than to %u, but writes %.0f MB/s "
+                "to the first and %.0f MB/s to the second.",
+                label, node->numas[worst].os_index, node->numas[best].os_index,
+                nic->measured[worst].write_mb_s, nic->measured[best].write_mb_s);
     }
 }

@@ -4,31 +4,28 @@
 
 #include "tools/doctor/doctor.h"
 
-/* Checks of `nuioa doctor`: where NICs are, and what they are connected with. doctor.h says what
- * holds for all checks. */
+/* Checks of NICs: where they are, what they are connected with, and how far they are from NUMA
+ * nodes. doctor.h says what holds for all checks. They report: */
 
-/* Reports NICs whose NUMA node is unknown, or where two sources differ in it, and NUMA nodes that cut
- * through cores, where no place is known. */
-void doctor_check_locality(struct doctor *d);
-
-/* Reports cards of a fabric that have no port, and names in nic= of which there is no NIC. */
+/* a machine that hwloc could not describe */
+void doctor_check_discovery(struct doctor *d);
+/* cards of a fabric that have no port, and names in nic= of which there is no NIC */
 void doctor_check_missing(struct doctor *d);
-
-/* Reports NICs that may be for something else than MPI, in one finding, where such a guess decides
- * or ranks may use one of them. */
+/* NUMA nodes that cut through cores, NICs whose NUMA node is unknown, or told in two ways */
+void doctor_check_locality(struct doctor *d);
+/* NICs that may be for something else than MPI, in one finding, where it matters */
 void doctor_check_roles(struct doctor *d);
-
-/* Reports ports that are down; of Ethernet only those that somebody has set up, that nic= names, or
- * whose like are of the fabric, unless no port of a compute node is up. */
+/* ports that are down; of Ethernet only those that somebody has set up, that nic= names, or whose
+ * like are of the fabric, unless no port of a compute node is up */
 void doctor_check_ports(struct doctor *d);
-
-/* Reports ports that are slower than they could be: fewer lanes, or a lower rate than others of the
- * same model. */
+/* ports with fewer lanes than four, or a lower rate than others of the same model */
 void doctor_check_rates(struct doctor *d);
-
-/* Returns true if the NIC, one of d->node, carries messages of jobs: nic=auto takes it or, if
- * nic=auto takes none because all are slow, it is one of the fastest that are up. */
-bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic);
+/* a firmware's distance table (SLIT) that is unsound, or, with more than two NUMA nodes, is missing
+ * or says the same for all */
+void doctor_check_slit(struct doctor *d);
+/* rates in the site's file that contradict the distances: a NIC is faster, beyond noise, with a
+ * NUMA node that is said to be farther */
+void doctor_check_measured(struct doctor *d);
 
 /* Returns true if the NIC is a device and not virtual, and of a kind that MPI uses. */
 bool doctor_is_port(const struct nuioa_nic *nic);

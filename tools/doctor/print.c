@@ -6,40 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/kinds.h"
 #include "tools/doctor/nic.h"
 #include "tools/doctor/print.h"
 #include "tools/tool.h"
 #include "output/text_table.h"
 
-const char *doctor_severity_name(enum doctor_severity severity)
+static const char *const severities[] = {
+    [DOCTOR_UNKNOWN] = "unknown",
+    [DOCTOR_ADVICE] = "advice",
+    [DOCTOR_PROBLEM] = "problem",
+};
+
+static const struct {
+    const char *word, *text;
+} roles[] = {
+    [DOCTOR_COMPUTE] = { "compute", "compute node" },
+    [DOCTOR_LOGIN] = { "login", "login node" },
+    [DOCTOR_OTHER] = { "other", "no slurm.conf found (if Slurm is here, set SLURM_CONF)" },
+};
+
+/* Returns the next finding after `from` of that severity, the first for NULL; NULL: no more. */
+static const struct doctor_finding *next(const struct doctor *d, int severity,
+                                         const struct doctor_finding *from)
 {
-    if (severity == DOCTOR_PROBLEM)
-        return "problem";
-    return severity == DOCTOR_ADVICE ? "advice" : "unknown";
+    const struct doctor_finding *end = d->findings + d->count;
+    for (from = from ? from + 1 : d->findings; from < end; from++)
+        if (from->kind->severity == (enum doctor_severity)severity)
+            return from;
+    return NULL;
 }
 
-const char *doctor_role_name(enum doctor_role role)
-{
-    return role == DOCTOR_COMPUTE ? "compute" : role == DOCTOR_LOGIN ? "login" : "other";
-}
-
-static unsigned count(const struct doctor *d, enum doctor_severity severity)
-{
-    unsigned sum = 0;
-    for (unsigned i = 0; i < d->count; i++)
-        sum += d->findings[i].kind->severity == severity;
-    return sum;
-}
-
-/* Writes the numbers, as "2 problems, 1 piece of advice, 1 unknown". */
+/* Writes the numbers, as "2 problems, 1 advice, 1 unknown". */
 static void summarise(const struct doctor *d, char *text, size_t size)
 {
-    unsigned problems = count(d, DOCTOR_PROBLEM), advice = count(d, DOCTOR_ADVICE),
-             unknown = count(d, DOCTOR_UNKNOWN);
-    snprintf(text, size, "%u problem%s, %u advice, %u unknown", problems, problems == 1 ? "" : "s",
-             advice, unknown);
+    unsigned counts[DOCTOR_PROBLEM + 1] = { 0 };
+    for (unsigned i = 0; i < d->count; i++)
+        counts[d->findings[i].kind->severity]++;
+    snprintf(text, size, "%u problem%s, %u advice, %u unknown", counts[DOCTOR_PROBLEM],
+             counts[DOCTOR_PROBLEM] == 1 ? "" : "s", counts[DOCTOR_ADVICE], counts[DOCTOR_UNKNOWN]);
+}
+
+static void print_name(const struct doctor_finding *finding)
+{
+    printf("%s%s%s", finding->kind->id, *finding->subject ? ":" : "", finding->subject);
 }
 
 /* --- for a person ----------------------------------------------------------------------------- */
@@ -48,8 +57,9 @@ static void print_finding(const struct doctor_finding *finding)
 {
     const struct doctor_kind *kind = finding->kind;
     char text[1024];
-    printf("\n%-8s %s%s%s\n", doctor_severity_name(kind->severity), kind->id,
-           *finding->subject ? ":" : "", finding->subject);
+    printf("\n%-8s ", severities[kind->severity]);
+    print_name(finding);
+    printf("\n");
     nuioa_text_table_wrap(stdout, 9, finding->what);
     snprintf(text, sizeof(text), "Why: %s", kind->why);
     nuioa_text_table_wrap(stdout, 9, text);
@@ -59,23 +69,31 @@ static void print_finding(const struct doctor_finding *finding)
 
 static void print_node(const struct doctor *d)
 {
-    static const char *const roles[] = {
-        [DOCTOR_COMPUTE] = "a compute node",
-        [DOCTOR_LOGIN] = "a login node",
-        [DOCTOR_OTHER] = "no node of Slurm's",
-    };
     unsigned ports = 0;
     for (uint32_t i = 0; i < d->node.nic_count; i++)
         ports += doctor_is_port(&d->node.nics[i]);
-    printf("%s: %s", *d->host ? d->host : "this machine", roles[d->role]);
+    printf("%s: %s", *d->host ? d->host : d->live ? "this node" : d->root, roles[d->role].text);
     if (d->node_known)
         printf(", %u NUMA node%s, %u port%s", d->node.numa_count,
                d->node.numa_count == 1 ? "" : "s", ports, ports == 1 ? "" : "s");
-    if (*d->slurm.path)
-        printf("; %s", d->slurm.path);
-    printf("\nnuioa %s\n", VERSION);
+    printf("%s%s\nnuioa %s\n", *d->slurm.path ? ", " : "", d->slurm.path, VERSION);
     if (*d->pmix)
         printf("PMIx: %s\n", d->pmix);
+}
+
+/* Prints the first sentence of the remedy for the first of the worst findings. */
+static void print_first(const struct doctor *d)
+{
+    const struct doctor_finding *first = next(d, DOCTOR_PROBLEM, NULL);
+    first = first ? first : next(d, DOCTOR_ADVICE, NULL);
+    if (!first) {
+        printf("No problem found.\n");
+        return;
+    }
+    const char *remedy = first->kind->remedy, *end = strstr(remedy, ". ");
+    printf("First: ");
+    print_name(first);
+    printf(": %.*s\n", end ? (int)(end - remedy) + 1 : (int)strlen(remedy), remedy);
 }
 
 int doctor_print_text(const struct doctor *d, int status)
@@ -83,16 +101,12 @@ int doctor_print_text(const struct doctor *d, int status)
     char text[128];
     print_node(d);
     for (int severity = DOCTOR_PROBLEM; severity >= DOCTOR_UNKNOWN; severity--)
-        for (unsigned i = 0; i < d->count; i++)
-            if (d->findings[i].kind->severity == (enum doctor_severity)severity)
-                print_finding(&d->findings[i]);
-    if (d->count) {
-        summarise(d, text, sizeof(text));
-        printf("\n%u checks: %s", d->check_count, text);
-    } else {
-        printf("%u checks: nothing to report", d->check_count);
-    }
+        for (const struct doctor_finding *f = NULL; (f = next(d, severity, f));)
+            print_finding(f);
+    summarise(d, text, sizeof(text));
+    printf("\n%u checks: %s", d->check_count, text);
     printf(d->ignored ? ", %u ignored\n" : "\n", d->ignored);
+    print_first(d);
     return status;
 }
 
@@ -105,12 +119,9 @@ int doctor_print_line(const struct doctor *d, int status)
     summarise(d, text, sizeof(text));
     printf("nuioa: %s", d->count ? text : "healthy");
     for (int severity = DOCTOR_PROBLEM; severity >= DOCTOR_ADVICE; severity--)
-        for (unsigned i = 0; i < d->count; i++) {
-            const struct doctor_finding *finding = &d->findings[i];
-            if (finding->kind->severity != (enum doctor_severity)severity)
-                continue;
-            printf("%s%s%s%s", separator, finding->kind->id, *finding->subject ? ":" : "",
-                   finding->subject);
+        for (const struct doctor_finding *f = NULL; (f = next(d, severity, f));) {
+            printf("%s", separator);
+            print_name(f);
             separator = ", ";
         }
     printf("\n");
@@ -130,9 +141,8 @@ static json_t *finding_of(const struct doctor_finding *finding)
 {
     const struct doctor_kind *kind = finding->kind;
     return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "id", kind->id, "severity",
-                     doctor_severity_name(kind->severity), "subject",
-                     text_or_null(finding->subject), "what", text_or_null(finding->what), "why",
-                     kind->why, "remedy", kind->remedy);
+                     severities[kind->severity], "subject", text_or_null(finding->subject), "what",
+                     text_or_null(finding->what), "why", kind->why, "remedy", kind->remedy);
 }
 
 int doctor_print_json(const struct doctor *d, int status)
@@ -141,12 +151,12 @@ int doctor_print_json(const struct doctor *d, int status)
     bool bad = !findings;
     for (unsigned i = 0; i < d->count && !bad; i++)
         bad = json_array_append_new(findings, finding_of(&d->findings[i]));
-    json_t *root =
-        json_pack("{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1, "host",
-                  text_or_null(d->host), "role", doctor_role_name(d->role), "healthy",
-                  status == TOOL_DONE, "checks", (int)d->check_count, "ignored", (int)d->ignored,
-                  "slurm_conf", text_or_null(d->slurm.path), "plugstack_conf",
-                  text_or_null(d->stack.path), "pmix", text_or_null(d->pmix), "findings", findings);
+    json_t *root = json_pack("{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1,
+                             "host", text_or_null(d->host), "role", roles[d->role].word, "healthy",
+                             status == TOOL_DONE, "checks", (int)d->check_count, "ignored",
+                             (int)d->ignored, "slurm_conf", text_or_null(d->slurm.path),
+                             "plugstack_conf", text_or_null(d->slurm.stack), "pmix",
+                             text_or_null(d->pmix), "findings", findings);
     if (bad || !root) {
         json_decref(root);
         tool_fail("out of memory");

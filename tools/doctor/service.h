@@ -2,19 +2,19 @@
 #ifndef NUIOA_DOCTOR_SERVICE_H
 #define NUIOA_DOCTOR_SERVICE_H
 
-/* Checks of `nuioa doctor`: what the plugin needs: that Slurm can load it, its cache, the site's
- * distances. doctor.h says what holds for all checks. */
-
 struct doctor;
 
-/* Reports if the plugin cannot be loaded. */
+/* Checks of what the plugin needs. doctor.h says what holds for all checks. They report: */
+
+/* a plugin that Slurm cannot load */
 void doctor_check_loading(struct doctor *d);
-
-/* Reports if the cache of the node is missing, out of date or refused (topology/cache.h), or if a
- * NIC that it describes is gone. */
+/* where Slurm uses MUNGE, a library or a munged that cannot sign and check */
+void doctor_check_munge(struct doctor *d);
+/* no PMIx plugin, and a PMIx that is missing, cannot publish or has errors; sets d->pmix */
+void doctor_check_pmix(struct doctor *d);
+/* a cache that is missing, out of date or refused (topology/cache.h); NICs of it that are gone */
 void doctor_check_cache(struct doctor *d);
-
-/* Reports if the site's distance file is refused, or does not describe this node. */
+/* a distance file of the site that is refused, or does not describe this node */
 void doctor_check_distances(struct doctor *d);
 
 #endif

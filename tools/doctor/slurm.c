@@ -2,28 +2,17 @@
 
 /* Checks the line of the plugin in plugstack.conf, and settings of Slurm that work against it. */
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "profile/hints.h"
 #include "profile/profile_read.h"
-#include "tools/doctor/doctor.h"
 #include "tools/doctor/ask.h"
-#include "tools/doctor/conf.h"
-#include "tools/doctor/finding.h"
+#include "tools/doctor/doctor.h"
 #include "tools/doctor/slurm.h"
 
 #define PLUGIN "nuioa.so"
-
-static bool is_ours(const struct doctor_plug *plug)
-{
-    const char *slash = strrchr(plug->path, '/');
-    return !strcmp(slash ? slash + 1 : plug->path, PLUGIN);
-}
 
 /* Returns true if the file's name is the plugin's but for two letters that stand together, or has
  * more beside "nuioa". */
@@ -39,65 +28,60 @@ static bool is_nearly_ours(const char *path)
     return (length - start - end <= 2 && wanted - start - end <= 2) || strstr(name, "nuioa");
 }
 
-/* Looks for a line that was to load the plugin and names a file that is not there. Returns it, or
- * NULL. */
-static const struct doctor_plug *misspelt(const struct doctor *d)
-{
-    char path[4096];
-    for (unsigned i = 0; i < d->stack.count; i++) {
-        const struct doctor_plug *plug = &d->stack.plugs[i];
-        if (is_nearly_ours(plug->path) &&
-            !doctor_conf_spank(&d->slurm, d->top, d->root, plug->path, path, sizeof(path)))
-            return plug;
-    }
-    return NULL;
-}
-
+/* Reports that no line loads the plugin, or the line that was to and names a file that is not
+ * there. */
 static void report_absent(struct doctor *d)
 {
-    const struct doctor_plug *plug = misspelt(d);
+    const struct doctor_plug *plug = d->slurm.plugs;
+    char path[PATH_MAX];
+    while (plug && (!is_nearly_ours(plug->path) || doctor_conf_spank(&d->slurm, plug->path, path)))
+        plug = plug->next;
     if (plug)
         doctor_report(d, "plugin-missing", plug->path,
                       "%s names %s, which is not there; did you mean %s?", plug->where, plug->path,
                       PLUGIN);
-    else if (d->stack.found)
-        doctor_report(d, "plugin-absent", "", "%s has no line for %s.", d->stack.path, PLUGIN);
+    else if (d->slurm.stack_found)
+        doctor_report(d, "plugin-absent", "", "%s has no line for %s.", d->slurm.stack, PLUGIN);
     else
         doctor_report(d, "plugin-absent", "", "%s, which would name %s, cannot be read.",
-                      d->stack.path, PLUGIN);
+                      d->slurm.stack, PLUGIN);
+}
+
+/* On a machine that has nothing of Slurm's, only a slurm.conf that is named can be missing. */
+static void report_unread(struct doctor *d)
+{
+    const char *said = getenv("SLURM_CONF");
+    if (said && *said)
+        doctor_report(d, "slurm-unread", "", "%s, which SLURM_CONF names, cannot be read.", said);
+    else if (d->role != DOCTOR_OTHER)
+        doctor_report(d, "slurm-unread", "", "No slurm.conf in the usual places.");
 }
 
 void doctor_check_plugin(struct doctor *d)
 {
     const struct doctor_plug *first = NULL;
-    char path[4096];
+    char path[PATH_MAX];
     if (!*d->slurm.path) {
-        const char *said = getenv("SLURM_CONF");
-        if (said && *said)
-            doctor_report(d, "slurm-unread", "", "%s, which SLURM_CONF names, cannot be read.",
-                          said);
-        else
-            doctor_report(d, "slurm-unread", "", "No slurm.conf in the usual places.");
+        report_unread(d);
         return;
     }
-    for (unsigned i = 0; i < d->stack.count; i++) {
-        const struct doctor_plug *plug = &d->stack.plugs[i];
-        if (!is_ours(plug))
+    for (const struct doctor_plug *plug = d->slurm.plugs; plug; plug = plug->next) {
+        if (!plug->ours)
             continue;
         if (first)
             doctor_report(d, "plugin-twice", "", "%s loads the plugin, and %s loads it again.",
                           first->where, plug->where);
         else
             first = plug;
-        if (!doctor_conf_spank(&d->slurm, d->top, d->root, plug->path, path, sizeof(path)))
+        if (!doctor_conf_spank(&d->slurm, plug->path, path))
             doctor_report(d, "plugin-missing", plug->path, "%s names %s, which is not %s.",
                           plug->where, plug->path,
                           *plug->path == '/' ? "there" : "in Slurm's plugin directory");
         if (plug->required)
             doctor_report(d, "plugin-required", "", "%s says \"required\".", plug->where);
     }
-    if (*d->stack.fault)
-        doctor_report(d, "plugstack-unread", "", "%s.", d->stack.fault);
+    if (d->slurm.faults.count)
+        doctor_report(d, "plugstack-unread", "", "%s.", d->slurm.faults.text[0]);
     else if (!first)
         report_absent(d);
 }
@@ -106,13 +90,12 @@ void doctor_check_plugin(struct doctor *d)
 static void read_hints(int fd, void *arg)
 {
     const struct doctor *d = arg;
-    const char *file = nuioa_hints_file(d->options.hints);
     char path[PATH_MAX + NUIOA_VALUE_MAX], list[NUIOA_VALUE_MAX + 1];
     struct nuioa_profile profile;
     struct nuioa_error err;
-    if (doctor_is_live(d))
+    if (d->live)
         doctor_become_nobody();
-    snprintf(path, sizeof(path), "%s%s", d->root, file);
+    snprintf(path, sizeof(path), "%s%s", d->root, nuioa_hints_file(d->options.hints));
     int rc = nuioa_profile_list(path, list, sizeof(list), &err);
     if (!rc)
         rc = nuioa_profile_read(path, &profile, &err);
@@ -136,48 +119,39 @@ void doctor_check_arguments(struct doctor *d)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-static bool is_constrained(const struct doctor *d, const struct doctor_conf *cgroup)
+static bool has_task_plugin(const struct doctor *d, const char *name)
 {
-    const char *constrain = doctor_conf_value(cgroup, "ConstrainCores");
-    return doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", "cgroup") &&
-           constrain && !strcasecmp(constrain, "yes");
+    return doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", name);
 }
 
-/* Ranks that a cgroup confines to their step share its CPUs, and can divide them. */
+/* Ranks that a cgroup confines to their step share its CPUs, and can divide them. Where jobs have
+ * whole nodes (select/linear), that they are not confined disturbs nobody. */
 void doctor_check_task_plugin(struct doctor *d)
 {
     const char *plugins = doctor_conf_value(&d->slurm, "TaskPlugin");
-    struct doctor_conf cgroup = { .count = 0 };
+    const char *select = doctor_conf_value(&d->slurm, "SelectType");
+    const char *constrain = doctor_conf_value(&d->slurm, "ConstrainCores");
+    bool cgroup = has_task_plugin(d, "cgroup");
+    bool constrained = cgroup && constrain && !strcasecmp(constrain, "yes");
     if (!*d->slurm.path)
         return;
-    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
-    if (!doctor_list_has(plugins, "task/", "affinity") && !is_constrained(d, &cgroup))
+    if (!has_task_plugin(d, "affinity") && !constrained)
         doctor_report(d, "task-plugin", "", "TaskPlugin=%s: nothing binds ranks to CPUs.",
                       plugins ? plugins : "task/none (the default)");
-    doctor_conf_free(&cgroup);
-}
-
-void doctor_check_constraint(struct doctor *d)
-{
-    const char *select = doctor_conf_value(&d->slurm, "SelectType");
-    struct doctor_conf cgroup = { .count = 0 };
-    if (!*d->slurm.path || (select && !strcasecmp(select, "select/linear")))
-        return; /* jobs have whole nodes */
-    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
-    const char *constrain = doctor_conf_value(&cgroup, "ConstrainCores");
-    if (!doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", "cgroup"))
+    if (constrained || (select && !strcasecmp(select, "select/linear")))
+        return;
+    if (!cgroup)
         doctor_report(d, "cores-unconstrained", "", "TaskPlugin has no task/cgroup.");
-    else if (!is_constrained(d, &cgroup))
+    else
         doctor_report(d, "cores-unconstrained", "", "cgroup.conf has ConstrainCores=%s.",
                       constrain ? constrain : "no (the default)");
-    doctor_conf_free(&cgroup);
 }
 
 /* Returns true if a list such as "node[1-4],login" may name this host. Only the part before a
  * bracket is compared, which is enough to exclude other kinds of nodes. */
 static bool may_name(const char *list, const char *host)
 {
-    size_t length = strcspn(host, ".");
+    size_t length = strlen(host);
     while (*list) {
         size_t own = strcspn(list, ",["), rest = own;
         if (list[own] == '[')
@@ -191,28 +165,28 @@ static bool may_name(const char *list, const char *host)
     return false;
 }
 
+/* Returns true if a line of slurm.conf says CpuBind=none, and may be about this node. */
+static bool unbinds(const struct doctor *d, const struct doctor_entry *entry)
+{
+    return !strcasecmp(entry->key, "CpuBind") &&
+           (!strcasecmp(entry->value, "none") || !strcasecmp(entry->value, "no")) &&
+           (d->role != DOCTOR_COMPUTE || strcasecmp(entry->block, "NodeName") ||
+            !strcasecmp(entry->name, "DEFAULT") || may_name(entry->name, d->host));
+}
+
 void doctor_check_cpu_bind(struct doctor *d)
 {
     const char *param = doctor_conf_value(&d->slurm, "TaskPluginParam");
-    const char *plugins = doctor_conf_value(&d->slurm, "TaskPlugin");
     /* For users who type --nuioa, ranks divide the CPUs that they share. */
     if (d->options.mode != NUIOA_ON || d->options.cores == NUIOA_CORES_SHARE)
         return;
-    if (doctor_list_has(plugins, "task/", "cgroup") &&
-        !doctor_list_has(plugins, "task/", "affinity"))
-        doctor_report(d, "cpu-bind-default", "TaskPlugin", "TaskPlugin=%s.", plugins);
+    if (has_task_plugin(d, "cgroup") && !has_task_plugin(d, "affinity"))
+        doctor_report(d, "cpu-bind-default", "TaskPlugin", "TaskPlugin=%s.",
+                      doctor_conf_value(&d->slurm, "TaskPlugin"));
     if (doctor_list_has(param, "", "None"))
         doctor_report(d, "cpu-bind-default", "TaskPluginParam", "TaskPluginParam=%s.", param);
-    for (unsigned i = 0; i < d->slurm.count; i++) {
-        const struct doctor_entry *entry = &d->slurm.entries[i];
-        bool node = !strcasecmp(entry->block, "NodeName");
-        if (strcasecmp(entry->key, "CpuBind") ||
-            (strcasecmp(entry->value, "none") && strcasecmp(entry->value, "no")))
-            continue;
-        if (node && d->role == DOCTOR_COMPUTE && strcasecmp(entry->name, "DEFAULT") &&
-            !may_name(entry->name, d->host))
-            continue;
-        doctor_report(d, "cpu-bind-default", entry->name, "%s=%s has CpuBind=%s.", entry->block,
-                      entry->name, entry->value);
-    }
+    for (const struct doctor_entry *entry = d->slurm.entries; entry; entry = entry->next)
+        if (unbinds(d, entry))
+            doctor_report(d, "cpu-bind-default", entry->name, "%s=%s has CpuBind=%s.", entry->block,
+                          entry->name, entry->value);
 }
