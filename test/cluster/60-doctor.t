@@ -43,6 +43,12 @@ finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
 is "what is looked at is this cluster's" \
     "$(grep -oE '/run/.*conf' "$CLUSTER_DIR/home/doctor.json" | sort -u | xargs)" \
     "/run/cluster/slurm.conf /run/node/plugstack.conf"
+in_node node1 env SLURM_CONF=/run/cluster/slurm.conf nuioa doctor >"$CLUSTER_DIR/home/root"
+user srun -n1 -w node1 env SLURM_CONF=/run/cluster/slurm.conf nuioa doctor
+is "in a job, as its user: the same" "$rc|$out" "1|$(<"$CLUSTER_DIR/home/root")"
+first='First: task-plugin: Add task/affinity to TaskPlugin in slurm\.conf\.'
+like "for a person: which node, and what to do first" "$(sed -n '1p;$p' <<<"$out" | xargs)" \
+    "^node1: compute node, .* $first\$"
 doctor ctl
 is "where users log in is a login node" "$role" login
 no "the plugin is there too" 'plugin-[a-z]*'
@@ -177,7 +183,7 @@ plugin on
 # MUNGE. One munged may serve all nodes: it is only stopped, and only for a moment.
 plugin on munge_socket=/run/munge/none
 doctor node1
-finds "munged's socket is not there" munge-unreachable '/run/munge/none: No such file'
+finds "munged's socket is not there" munge-unreachable '/run/munge/none.*: No such file'
 sed 's!^AuthType=.*!AuthType=auth/slurm!' "$CLUSTER_DIR/slurm.conf" \
     >"$CLUSTER_DIR/without-munge.conf"
 slurm_conf=/run/cluster/without-munge.conf doctor node1
@@ -186,7 +192,7 @@ plugin on
 sed '$aAuthInfo=socket=/run/munge/elsewhere,ttl=60' "$CLUSTER_DIR/slurm.conf" \
     >"$CLUSTER_DIR/elsewhere.conf"
 slurm_conf=/run/cluster/elsewhere.conf doctor node1
-finds "the socket that AuthInfo names" munge-unreachable '/run/munge/elsewhere: No such file'
+finds "the socket that AuthInfo names" munge-unreachable '/run/munge/elsewhere.*: No such file'
 plugin on
 library=$(in_node node1 sh -c '
     readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
@@ -201,7 +207,7 @@ munged=$(in_node $there pidof munged) || { there=ctl && munged=$(in_node $there 
 in_node $there kill -STOP "$munged"
 doctor node1
 in_node $there kill -CONT "$munged"
-finds "munged does not answer" munge-unreachable 'does not answer at .* within 5000 ms'
+finds "munged does not answer" munge-unreachable 'does not answer within 5000 ms'
 doctor node1
 no "munged answers again" 'munge-[a-z]*'
 
