@@ -111,13 +111,6 @@ double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_loc
     return x->l3 == y->l3 ? 0.8 : 1.0;
 }
 
-double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
-                            hwloc_const_bitmap_t b)
-{
-    struct nuioa_location x = nuioa_location_of(node, a), y = nuioa_location_of(node, b);
-    return nuioa_location_cost(node, &x, &y);
-}
-
 /* The smallest unit that a slot shares with another slot. Two slots with equal keys have equal
  * neighbour costs to all others: they are of one domain. */
 struct key {

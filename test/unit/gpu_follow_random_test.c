@@ -175,8 +175,9 @@ static struct value value_of(const struct instance *in, const unsigned *slot_of)
     }
     for (unsigned k = 0; k < s->request.pair_count; k++) {
         const struct nuioa_pair *pair = &s->request.pairs[k];
-        v.cost += pair->bytes * nuioa_neighbour_cost(&s->node, s->masks[slot_of[pair->first]],
-                                                     s->masks[slot_of[pair->second]]);
+        struct nuioa_location a = nuioa_location_of(&s->node, s->masks[slot_of[pair->first]]),
+                              b = nuioa_location_of(&s->node, s->masks[slot_of[pair->second]]);
+        v.cost += pair->bytes * nuioa_location_cost(&s->node, &a, &b);
     }
     return v;
 }
