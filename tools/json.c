@@ -9,6 +9,8 @@
 #include "tools/tool.h"
 #include "output/report.h"
 #include "output/report_explain.h"
+#include "output/user_variables.h"
+#include "tools/exports.h"
 #include "topology/gpu_device.h"
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
@@ -288,8 +290,20 @@ static json_t *own_gpus(const struct nuioa_assignment *p, bool *bad)
     return array;
 }
 
+static json_t *exports_of(const char *block, bool *bad)
+{
+    json_t *o = json_object();
+    const char *value;
+    char name[64];
+    if (!block)
+        *bad = true;
+    while (block && (value = nuioa_block_next(&block, name, sizeof(name))))
+        put(o, name, tool_json_text(value), bad);
+    return o;
+}
+
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
-                       bool *bad)
+                       const char *exports, bool *bad)
 {
     const struct nuioa_assignment *p = &plan->assignments[local];
     char buffer[4096];
@@ -314,18 +328,19 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     put(o, "memory", tool_json_text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
     put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);
     put(o, "places", places_value, bad);
+    put(o, "exports", exports_of(exports, bad), bad);
     put_account(o, plan, local, bad);
     return o;
 }
 
 int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
-                   bool rank_known, bool leader_known)
+                   const char *exports, struct tool_json_known known)
 {
     bool bad = false;
-    json_t *root = task_of(plan, node, local, &bad);
-    if (!rank_known)
+    json_t *root = task_of(plan, node, local, exports, &bad);
+    if (!known.rank)
         put(root, "rank", json_null(), &bad);
-    if (!leader_known)
+    if (!known.leader)
         put(root, "leader", json_null(), &bad);
     return print(root, bad);
 }
@@ -372,12 +387,16 @@ static json_t *advice_of(const struct nuioa_plan *plan, bool *bad)
     return array;
 }
 
-int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
+int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                   const struct nuioa_options *options)
 {
     bool bad = false, led = plan->order_count > 0;
     json_t *root = json_object(), *tasks = json_array();
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        add(tasks, task_of(plan, node, i, &bad), &bad);
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        char *exports = tool_exports_of(plan, node, options, i, TOOL_EXPORTS_THERE);
+        add(tasks, task_of(plan, node, i, exports, &bad), &bad);
+        free(exports);
+    }
     put(root, "nuioa", json_integer(1), &bad);
     put(root, "host", text_or_null(node->host), &bad);
     put(root, "policy", json_string(nuioa_policy_name(plan->policy)), &bad);

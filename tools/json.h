@@ -17,13 +17,17 @@ json_t *tool_json_text(const char *from);
 /* Prints the description of a node, as `nuioa topo --json`. */
 int tool_json_topo(const struct nuioa_node *node);
 
-/* Prints a plan, as `nuioa plan --json`; `node` is the one that it was made for. */
-int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node);
+/* Prints a plan, as `nuioa plan --json`; `node` and `options` are those that it was made with. */
+int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                   const struct nuioa_options *options);
 
-/* Prints the entry of one task, by its local rank, as `nuioa exec --print --json`. `rank_known` and
- * `leader_known` say whether its rank in the job, and whether it leads, are known; else they are
- * null. */
+/* Prints the entry of one task, by its local rank, as `nuioa exec --print --json`. `exports`
+ * is its variables of other libraries, a block (tools/exports.h), or NULL, which is no memory.
+ * `known` says whether its rank in the job, and whether it leads, are known; else they are null. */
+struct tool_json_known {
+    bool rank, leader;
+};
 int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
-                   bool rank_known, bool leader_known);
+                   const char *exports, struct tool_json_known known);
 
 #endif

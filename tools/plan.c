@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/exported.h"
+#include "tools/exports.h"
 #include "tools/json.h"
 #include "tools/plan.h"
 #include "tools/plan_gpus.h"
@@ -17,6 +19,7 @@
 #include "profile/profile.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"
+#include "topology/nic_subnet.h"
 
 static const char usage[] =
     "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind]\n"
@@ -87,6 +90,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
         { NULL, NULL, NULL },
     };
     job->input.command = argv[0];
+    nuioa_exported_forget();
     nuioa_options_init(&job->options);
     job->options.mode = NUIOA_ON; /* the default is off, but here a plan was asked for */
     job->options.asked = true;
@@ -124,6 +128,8 @@ static int load_node(struct job *job)
     if (rc)
         return tool_fail("%s", err.text);
     nuioa_nic_roles_set(&job->node, o->nic_role);
+    if (o->export_set & (NUIOA_EXPORT_LIBRARIES | NUIOA_EXPORT_AUTO))
+        nuioa_nic_subnets_read(&job->node);
     return 0;
 }
 
@@ -147,9 +153,13 @@ static int print(const struct job *job, const struct nuioa_plan *plan)
 {
     const struct nuioa_options *o = &job->options;
     if (job->json)
-        return tool_json_plan(plan, &job->node);
-    if (!job->xml && !job->format)
-        return tool_print(nuioa_report_text(plan, &job->node, o, o->explain || job->explain));
+        return tool_json_plan(plan, &job->node, o);
+    if (!job->xml && !job->format) {
+        bool explain = o->explain || job->explain;
+        int rc = tool_print(nuioa_report_text(plan, &job->node, o, explain));
+        tool_exports_print(plan, &job->node, o, explain);
+        return rc;
+    }
     print_warnings(&plan->warnings);
     print_warnings(&job->node.warnings);
     if (!plan->moved)

@@ -170,6 +170,23 @@ int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rai
     return 0;
 }
 
+enum nuioa_advice nuioa_usable_lacks(const struct nuioa_usable *usable,
+                                     const struct nuioa_node *node)
+{
+    bool verbs = usable->count > 1, prefix = true;
+    for (uint32_t i = 0; i < usable->count; i++) {
+        const struct nuioa_nic *nic = &node->nics[usable->nics[i]];
+        bool infiniband = nic->kind == NUIOA_NIC_INFINIBAND;
+        verbs = verbs && (infiniband || nic->kind == NUIOA_NIC_ROCE);
+        prefix = prefix && infiniband && nuioa_nic_prefix_is_default(nic->fabric);
+    }
+    if (!verbs || usable->connected)
+        return NUIOA_ADVICE_COUNT;
+    if (usable->guessed || usable->doubted)
+        return NUIOA_ADVICE_ROLES;
+    return prefix ? NUIOA_ADVICE_CONNECTED : NUIOA_ADVICE_COUNT;
+}
+
 void nuioa_rails_free(struct nuioa_rails *rails)
 {
     free(rails->nic);

@@ -4,6 +4,7 @@
 
 #include "option/option.h"
 #include "ranks/assignment.h"
+#include "ranks/reason.h"
 #include "topology/node.h"
 
 /* Rails: the NICs that a plan may use. Private to the library.
@@ -41,6 +42,13 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
 /* Sets *usable to these NICs, and what is known of them. It is overwritten. The caller frees
  * usable->nics. Returns 0 or -ENOMEM. */
 int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails);
+
+/* Returns which word of the site is missing, so that export=auto names no NIC of a rank:
+ * NUIOA_ADVICE_ROLES, if some of these NICs are doubted; NUIOA_ADVICE_CONNECTED, if their
+ * InfiniBand subnets have the default prefix; or NUIOA_ADVICE_COUNT: none, because they are known
+ * to be connected, or fewer than two, or of another kind. nuioa_advice_text() has the sentence. */
+enum nuioa_advice nuioa_usable_lacks(const struct nuioa_usable *usable,
+                                     const struct nuioa_node *node);
 
 /* Frees what *rails owns and makes it empty, which it may be already. */
 void nuioa_rails_free(struct nuioa_rails *rails);

@@ -31,9 +31,11 @@ void nuioa_options_finish(struct nuioa_options *options)
         options->leader = NUIOA_LEADER_OFF;
         return;
     }
-    if (options->export_given)
+    if (!options->export_given)
+        options->export_set = options->asked ? NUIOA_EXPORT_AUTO : 0;
+    else if (!(options->export_set & NUIOA_EXPORT_AUTO))
         return;
-    options->export_set = NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX;
+    options->export_set |= NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX;
     if (options->mode != NUIOA_EXPORT)
         options->export_set |= NUIOA_EXPORT_LOCALITY;
 }

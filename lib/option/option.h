@@ -30,16 +30,17 @@ enum nuioa_switch { NUIOA_SWITCH_AUTO, NUIOA_SWITCH_ON, NUIOA_SWITCH_OFF };
 
 /* Bits of `export`. */
 enum {
-    NUIOA_EXPORT_ENV = 1 << 0,
-    NUIOA_EXPORT_PMIX = 1 << 1,
-    NUIOA_EXPORT_LOCALITY = 1 << 2, /* the standard PMIx keys that Slurm leaves empty */
-    NUIOA_EXPORT_UCX = 1 << 3,
-    NUIOA_EXPORT_OFI = 1 << 4,
-    NUIOA_EXPORT_NCCL = 1 << 5,
-    NUIOA_EXPORT_PSM = 1 << 6,
-    NUIOA_EXPORT_MPICH = 1 << 7,
-    NUIOA_EXPORT_NVSHMEM = 1 << 8,
-    /* other programs' variables */
+    NUIOA_EXPORT_AUTO = 1 << 0, /* what nobody says a word about: output/library_variables.h */
+    NUIOA_EXPORT_ENV = 1 << 1,
+    NUIOA_EXPORT_PMIX = 1 << 2,
+    NUIOA_EXPORT_LOCALITY = 1 << 3, /* the standard PMIx keys that Slurm leaves empty */
+    NUIOA_EXPORT_UCX = 1 << 4,
+    NUIOA_EXPORT_OFI = 1 << 5,
+    NUIOA_EXPORT_NCCL = 1 << 6,
+    NUIOA_EXPORT_PSM = 1 << 7,
+    NUIOA_EXPORT_MPICH = 1 << 8,
+    NUIOA_EXPORT_NVSHMEM = 1 << 9,
+    /* words for variables of other libraries */
     NUIOA_EXPORT_LIBRARIES = NUIOA_EXPORT_UCX | NUIOA_EXPORT_OFI | NUIOA_EXPORT_NCCL |
                              NUIOA_EXPORT_PSM | NUIOA_EXPORT_MPICH | NUIOA_EXPORT_NVSHMEM,
 };
@@ -60,7 +61,7 @@ struct nuioa_options {
     bool rails_connected;      /* every NIC of the job can reach every other one */
     enum nuioa_switch threads; /* on: variables bind OpenMP threads; off: not even told where */
     unsigned export_set;       /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
-    bool export_given;         /* a source has set `export`; else the mode decides */
+    bool export_given;         /* a source has set `export` */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
     unsigned deadline_ms; /* time limit of discovery at a launch; processor time of a plan */
     double remote_cost;   /* nuioa_nic_cost in nics/rails.h has the formula; no unit */
@@ -118,8 +119,10 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
 void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
                             struct nuioa_warnings *warnings, struct nuioa_warnings *retired);
 
-/* Sets the values that depend on other options: export_set; and with the mode off also leader,
- * so that ranks are told nothing. Call it after the last set. */
+/* Sets the values that depend on other options: export_set, which with auto or if nobody has set it
+ * has env, pmix and, unless the mode is export, locality, and has auto only if a source has set it
+ * or the user chose the mode; and with the mode off also leader, so that ranks are told nothing.
+ * Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
 /* Returns true if no plan is needed: the mode is off, and not even a report is asked for. A trace

@@ -7,7 +7,7 @@
 /* Reads the options of the environment, for srun, its nodes and nuioa exec alike. */
 
 /* These variables are no options. srun sets the first ones for its nodes, and the plugin the last
- * one for the ranks. */
+ * two for the ranks. */
 
 /* The hints of a file, as a list that srun makes of it. It is empty if the file cannot be used,
  * which srun has told the user, or if the list is too long. */
@@ -42,6 +42,9 @@
 
 /* "JOB.STEP", for a rank that was told its place. */
 #define NUIOA_VARIABLE_STEP "SLURM_NUIOA_STEP"
+
+/* What nuioa has set for other programs in a rank: output/exported.h. */
+#define NUIOA_VARIABLE_EXPORTED "SLURM_NUIOA_EXPORTED"
 
 /* Sets the options that `environment` ("NAME=VALUE" strings, ended by NULL; may be NULL) has:
  * SLURM_NUIOA_POLICY=latency sets policy, and SLURM_NUIOA=on the main switch. A wrong value is

@@ -11,11 +11,12 @@
 #include "output/gpu_nics.h"
 #include "util/number.h"
 
-const char *const nuioa_environment_names[] = { "NUIOA_VERSION",  "NUIOA_LEADER", "NUIOA_ORDER",
-                                                "NUIOA_NEAR",     "NUIOA_NIC",    "NUIOA_LEVEL",
-                                                "NUIOA_WEIGHT",   "NUIOA_CPUS",   "NUIOA_COMM_CPUS",
-                                                "NUIOA_PLANNED",  "NUIOA_NICS",   "NUIOA_GPUS",
-                                                "NUIOA_GPU_NICS", "NUIOA_EXEC",   NULL };
+const char *const nuioa_environment_names[] = {
+    "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",    "NUIOA_NEAR",
+    "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",   "NUIOA_CPUS",
+    "NUIOA_COMM_CPUS", "NUIOA_PLANNED", "NUIOA_NICS",     "NUIOA_GPUS",
+    "NUIOA_GPU_NICS",  "NUIOA_EXEC",    "NUIOA_EXPORTED", NULL
+};
 
 static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)
 {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "output/block.h"
+#include "topology/nic_guess.h"
+#include "util/number.h"
 
 /* The NICs that are named to a library. */
 struct choice {
@@ -28,6 +30,12 @@ static const char *name_of(const struct nuioa_nic *nic, enum name name, char *la
     return name == DEVICE ? nic->name : nic->netdev;
 }
 
+/* Returns true for a NIC that UCX, HCOLL and NVSHMEM use through verbs. */
+static bool is_verbs(const struct nuioa_nic *nic)
+{
+    return (nic->kind == NUIOA_NIC_INFINIBAND || nic->kind == NUIOA_NIC_ROCE) && nic->port > 0;
+}
+
 /* Writes the names of the NICs, such as "mlx5_0:1,mlx5_1:1": with `verbs` of those with a verbs
  * device, else of those without. Returns false if there are none, or if they do not fit. */
 static bool list_names(const struct nuioa_node *node, const struct choice *choice, bool verbs,
@@ -46,6 +54,14 @@ static bool list_names(const struct nuioa_node *node, const struct choice *choic
         used += (size_t)n;
     }
     return used > 0;
+}
+
+static bool is_doubted(const struct nuioa_node *node, const struct choice *choice)
+{
+    for (uint32_t i = 0; i < choice->count; i++)
+        if (nuioa_nic_is_doubted(&node->nics[choice->nics[i]]))
+            return true;
+    return false;
 }
 
 /* UCX has the same names of devices as nuioa, and takes a list. `rails` is how many NICs the rank
@@ -128,12 +144,11 @@ static void put_for_gpu(struct nuioa_block *b, const struct nuioa_node *node,
 {
     const struct nuioa_nic *nic = &node->nics[assignment->nics[0]];
     char label[48];
-    bool verbs = nic->kind == NUIOA_NIC_INFINIBAND || nic->kind == NUIOA_NIC_ROCE;
     if (!assignment->gpu_count)
         return;
     if (wanted & NUIOA_EXPORT_OFI && is_cxi_alone(node, nic->cxi))
         nuioa_block_put(b, "FI_CXI_DEVICE_NAME=%s", nic->cxi);
-    if (!verbs || nic->port == 0)
+    if (!is_verbs(nic))
         return;
     if (wanted & NUIOA_EXPORT_PSM && nic->kind == NUIOA_NIC_ROCE && is_psm3_name(nic->name))
         nuioa_block_put(b, "PSM3_NIC=%s", nic->name);
@@ -152,14 +167,16 @@ static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
 {
     const struct choice own = { assignment->nics, assignment->nic_count };
     const struct nuioa_nic *first = &node->nics[own.nics[0]];
-    char list[NUIOA_BLOCK_ENTRY_MAX];
+    char list[NUIOA_BLOCK_ENTRY_MAX], label[48];
     if (own.count == 1) {
         put_single(b, node, first, wanted);
         put_for_gpu(b, node, assignment, wanted);
     }
-    if (wanted & NUIOA_EXPORT_OFI && first->kind == NUIOA_NIC_EFA &&
+    if (wanted & NUIOA_EXPORT_OFI && first->kind == NUIOA_NIC_EFA && assignment->gpu_count &&
         list_names(node, &own, true, DEVICE, list, sizeof(list)))
         nuioa_block_put(b, "FI_EFA_IFACE=%s", list);
+    if (wanted & NUIOA_EXPORT_UCX && is_verbs(first))
+        nuioa_block_put(b, "HCOLL_MAIN_IB=%s", nuioa_nic_label(first, label, sizeof(label)));
 }
 
 /* Adds the variable of NCCL and RCCL, only if the user or the site chose NICs. NCCL finds the NIC
@@ -177,16 +194,71 @@ static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
         nuioa_block_put(b, "NCCL_SOCKET_IFNAME==%s", list);
 }
 
-/* Adds the variable of Cray's MPICH, unless GPUs decide: NUMA means the NUMA node of the CPUs. */
-static void put_mpich(struct nuioa_block *b, const struct nuioa_plan *plan,
-                      const struct nuioa_nic *first)
+/* --- Cray's MPICH ----------------------------------------------------------------------------- */
+
+/* Returns the number by which Cray's MPICH knows the only NIC of a rank, which is that of its
+ * device where they are cxi0 to cxiN; or -1. */
+static int cray_number(const struct nuioa_node *node, const struct nuioa_assignment *assignment)
 {
+    uint32_t count = 0, number;
+    if (assignment->nic_count != 1 || !assignment->gpu_count ||
+        nuioa_nic_is_doubted(&node->nics[assignment->nics[0]]))
+        return -1;
+    const char *cxi = node->nics[assignment->nics[0]].cxi;
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        count += *node->nics[i].cxi != '\0';
+    if (strncmp(cxi, "cxi", 3) || nuioa_parse_u32(cxi + 3, UINT32_MAX, &number) || number >= count)
+        return -1;
+    return (int)number;
+}
+
+/* Writes which local ranks have which NIC, "0:0,2;1:1,3". Returns false unless each rank has one
+ * NIC, whose number is known, and GPUs. */
+static bool list_mapping(const struct nuioa_plan *plan, const struct nuioa_node *node, char *list,
+                         size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (cray_number(node, &plan->assignments[i]) < 0)
+            return false;
+    for (int number = 0; number < (int)node->nic_count; number++) {
+        bool begun = false;
+        for (uint32_t i = 0; i < plan->task_count; i++) {
+            char head[24] = ",";
+            if (cray_number(node, &plan->assignments[i]) != number)
+                continue;
+            if (!begun)
+                snprintf(head, sizeof(head), "%s%d:", used ? ";" : "", number);
+            begun = true;
+            int n = snprintf(list + used, size - used, "%s%u", head, i);
+            if (n < 0 || (size_t)n >= size - used)
+                return false;
+            used += (size_t)n;
+        }
+    }
+    return used > 0;
+}
+
+/* Adds the policy. NUMA means the NUMA node of the CPUs, so that with GPUs the NIC of each rank is
+ * said, or nothing. */
+static void put_mpich(struct nuioa_block *b, const struct nuioa_plan *plan,
+                      const struct nuioa_node *node, const struct nuioa_nic *first)
+{
+    char list[NUIOA_BLOCK_ENTRY_MAX];
     bool any_gpu = false;
     for (uint32_t i = 0; i < plan->task_count; i++)
         any_gpu = any_gpu || plan->assignments[i].gpu_count;
-    if (first->kind == NUIOA_NIC_SLINGSHOT && !any_gpu)
+    if (first->kind != NUIOA_NIC_SLINGSHOT)
+        return;
+    if (!any_gpu) {
         nuioa_block_put(b, "MPICH_OFI_NIC_POLICY=NUMA");
+    } else if (!plan->usable.guessed && list_mapping(plan, node, list, sizeof(list))) {
+        nuioa_block_put(b, "MPICH_OFI_NIC_POLICY=USER");
+        nuioa_block_put(b, "MPICH_OFI_NIC_MAPPING=%s", list);
+    }
 }
+
+/* --- by words --------------------------------------------------------------------------------- */
 
 int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_node *node,
                             const struct nuioa_options *options, uint32_t local, char *env,
@@ -194,19 +266,150 @@ int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_no
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     const struct choice own = { assignment->nics, assignment->nic_count },
-                        all = { plan->usable.nics, plan->usable.count };
-    bool guessed = plan->usable.guessed || (plan->usable.doubted && !assignment->gpu_count);
+                        all = { plan->usable.nics, plan->usable.count },
+                        *choice = plan->usable.connected ? &own : &all;
+    bool guessed = plan->usable.guessed || (plan->usable.doubted && !assignment->gpu_count) ||
+                   is_doubted(node, choice);
     unsigned wanted = options->export_set;
     struct nuioa_block b;
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
     if (wanted & NUIOA_EXPORT_UCX && own.count && !guessed)
-        put_ucx(&b, node, plan->usable.connected ? &own : &all, own.count);
+        put_ucx(&b, node, choice, own.count);
     if (plan->usable.connected && own.count && !guessed)
         put_own(&b, node, assignment, wanted);
     if (wanted & NUIOA_EXPORT_MPICH && own.count)
-        put_mpich(&b, plan, &node->nics[own.nics[0]]);
+        put_mpich(&b, plan, node, &node->nics[own.nics[0]]);
     if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto") != 0 && !plan->usable.guessed)
         put_nccl(&b, plan, node);
+    return nuioa_block_end(&b);
+}
+
+/* --- by itself -------------------------------------------------------------------------------- */
+
+/* Returns the level from a NIC to the farthest of the rank's NUMA nodes; 0 if it is unknown. */
+static uint32_t level_from(const struct nuioa_node *node, const struct nuioa_nic *nic,
+                           hwloc_const_bitmap_t numas)
+{
+    uint32_t level = 0;
+    for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
+        if (hwloc_bitmap_isset(numas, node->numas[i].os_index) && nic->level[i] > level)
+            level = nic->level[i];
+    return level;
+}
+
+static bool is_listed(const struct choice *list, uint32_t nic)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->nics[i] == nic)
+            return true;
+    return false;
+}
+
+/* Returns the next nearest NIC of a rank, of those not in `list`. Equally near ones are taken in a
+ * circle from its own on, so that the ranks share them. */
+static uint32_t next_nearest(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                             const struct nuioa_assignment *assignment, const struct choice *list)
+{
+    const struct nuioa_usable *usable = &plan->usable;
+    uint32_t at = 0, best = assignment->nics[0], least = UINT32_MAX;
+    while (at < usable->count && usable->nics[at] != assignment->nics[0])
+        at++;
+    for (uint32_t k = 1; k < usable->count; k++) {
+        uint32_t nic = usable->nics[(at + k) % usable->count];
+        uint32_t level = level_from(node, &node->nics[nic], assignment->numas);
+        if (!is_listed(list, nic) && level < least) {
+            least = level;
+            best = nic;
+        }
+    }
+    return best;
+}
+
+/* Sets *choice to the NICs of a rank. Where it has fewer than UCX uses by itself, and no GPU,
+ * others follow in room[UCX_RAILS]. */
+static void choose(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                   const struct nuioa_assignment *assignment, uint32_t *room, struct choice *choice)
+{
+    *choice = (struct choice){ assignment->nics, assignment->nic_count };
+    if (assignment->gpu_count || choice->count >= UCX_RAILS)
+        return;
+    memcpy(room, assignment->nics, choice->count * sizeof(*room));
+    choice->nics = room;
+    for (; choice->count < UCX_RAILS; choice->count++)
+        room[choice->count] = next_nearest(plan, node, assignment, choice);
+}
+
+static enum nuioa_auto_why judge(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                                 const struct nuioa_assignment *assignment, uint32_t *room,
+                                 struct choice *choice)
+{
+    const struct nuioa_usable *usable = &plan->usable;
+    bool slingshot =
+        assignment->nic_count && node->nics[assignment->nics[0]].kind == NUIOA_NIC_SLINGSHOT;
+    if (usable->count < 2 || !assignment->nic_count)
+        return NUIOA_AUTO_ONE_PORT;
+    if (!slingshot && !is_verbs(&node->nics[assignment->nics[0]]))
+        return NUIOA_AUTO_KIND;
+    if (plan->task_count < 2)
+        return NUIOA_AUTO_ALONE;
+    if (!assignment->gpu_count && assignment->seen_count)
+        return NUIOA_AUTO_GPUS;
+    if (usable->guessed || (usable->doubted && !assignment->gpu_count))
+        return NUIOA_AUTO_DOUBTED;
+    if (!usable->connected)
+        return NUIOA_AUTO_UNCONNECTED;
+    if (!assignment->gpu_count && (slingshot || plan->task_count < usable->count))
+        return slingshot ? NUIOA_AUTO_KIND : NUIOA_AUTO_FEW;
+    if (!assignment->gpu_count && usable->count <= UCX_RAILS)
+        return NUIOA_AUTO_ALL;
+    choose(plan, node, assignment, room, choice);
+    if (is_doubted(node, choice))
+        return NUIOA_AUTO_DOUBTED;
+    return !slingshot && choice->count >= usable->count ? NUIOA_AUTO_ALL : NUIOA_AUTO_SET;
+}
+
+enum nuioa_auto_why nuioa_library_auto_why(const struct nuioa_plan *plan,
+                                           const struct nuioa_node *node, uint32_t local)
+{
+    uint32_t room[UCX_RAILS];
+    struct choice choice;
+    return judge(plan, node, &plan->assignments[local], room, &choice);
+}
+
+const char *nuioa_auto_why_text(enum nuioa_auto_why why)
+{
+    static const char *const texts[NUIOA_AUTO_WHYS] = {
+        [NUIOA_AUTO_SET] = "",
+        [NUIOA_AUTO_ALONE] = "a rank alone on its node may start others",
+        [NUIOA_AUTO_ONE_PORT] = "ranks use one port, or none",
+        [NUIOA_AUTO_KIND] = "only InfiniBand, RoCE, and Slingshot with GPUs, are chosen",
+        [NUIOA_AUTO_GPUS] = "it is unknown which GPUs the rank has",
+        [NUIOA_AUTO_DOUBTED] = "a NIC may be for storage or management (nic_role says it)",
+        [NUIOA_AUTO_UNCONNECTED] =
+            "it is unknown whether the NICs reach each other (rails=connected says it)",
+        [NUIOA_AUTO_FEW] = "the rank has no GPU, and there are fewer ranks than ports",
+        [NUIOA_AUTO_ALL] = "UCX uses these NICs by itself",
+    };
+    return texts[why];
+}
+
+int nuioa_library_auto(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                       const struct nuioa_options *options, uint32_t local, char *env, size_t size)
+{
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    uint32_t room[UCX_RAILS];
+    struct choice choice;
+    struct nuioa_block b;
+    unsigned set = options->export_set;
+    if (nuioa_block_begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (!(set & NUIOA_EXPORT_AUTO) ||
+        judge(plan, node, assignment, room, &choice) != NUIOA_AUTO_SET)
+        return nuioa_block_end(&b);
+    if (is_verbs(&node->nics[choice.nics[0]]) && !(set & NUIOA_EXPORT_UCX))
+        put_ucx(&b, node, &choice, choice.count);
+    else if (!is_verbs(&node->nics[choice.nics[0]]) && !(set & NUIOA_EXPORT_MPICH))
+        nuioa_block_put(&b, "MPICH_OFI_NIC_POLICY=GPU");
     return nuioa_block_end(&b);
 }

@@ -76,6 +76,19 @@ static void disown_nics(const struct planner *p)
         plan->advice |= 1u << NUIOA_ADVICE_NO_OWN_NIC;
 }
 
+/* Notes which word of the site keeps export=auto from naming the NICs of ranks. */
+static void advise_on_exports(const struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    enum nuioa_advice lack = nuioa_usable_lacks(&plan->usable, p->basis.request->node);
+    bool some = plan->task_count >= plan->usable.count && plan->usable.count > 2;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        some = some || plan->assignments[i].gpu_count;
+    if (some && plan->task_count > 1 && lack != NUIOA_ADVICE_COUNT &&
+        p->basis.request->options->export_set & NUIOA_EXPORT_AUTO)
+        plan->advice |= 1u << lack;
+}
+
 int nuioa_plan_derive(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
@@ -98,5 +111,6 @@ int nuioa_plan_derive(struct planner *p)
         rc = nuioa_plan_threads(p, &plan->assignments[i]);
     }
     disown_nics(p);
+    advise_on_exports(p);
     return rc == 0 ? choose_leaders(p) : rc;
 }

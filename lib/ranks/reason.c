@@ -189,6 +189,12 @@ static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
     [NUIOA_ADVICE_GPUS_FAR] =
         "CPUs are far from GPUs: cores beside these are not in the step (a job with "
         "--gres-flags=enforce-binding, or of whole nodes: --exclusive, has them)",
+    [NUIOA_ADVICE_CONNECTED] =
+        "UCX is told no NIC: InfiniBand's default prefix does not say whether the NICs reach each "
+        "other (if they do: rails=connected in nuioa's line in plugstack.conf)",
+    [NUIOA_ADVICE_ROLES] =
+        "UCX is told no NIC: some may be for storage or management, as nuioa topo shows (say what "
+        "each is for: nic_role=NAME:ROLE,... in nuioa's line in plugstack.conf)",
 };
 
 const char *nuioa_advice_text(enum nuioa_advice advice)

@@ -108,6 +108,8 @@ enum nuioa_advice {
     NUIOA_ADVICE_GPUS_ORDER,     /* gpus=local-rank, and the numbers of GPUs are unknown */
     NUIOA_ADVICE_NO_OWN_NIC,     /* a rank alone spans the NUMA nodes of all NICs; rails=N */
     NUIOA_ADVICE_GPUS_FAR,       /* ranks are far from their GPUs; a job with cores beside these */
+    NUIOA_ADVICE_CONNECTED,      /* subnets of NICs cannot be told apart; rails=connected */
+    NUIOA_ADVICE_ROLES,          /* some NIC is doubted; nic_role */
     NUIOA_ADVICE_COUNT
 };
 

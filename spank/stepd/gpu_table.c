@@ -42,6 +42,7 @@ void gpu_table_write(struct step_run *c, const struct nuioa_request *request)
     if (rc == 0) {
         write_text(c, &table.usable);
         c->task_memory->connected = table.usable.connected;
+        c->task_memory->usable = table.usable.count;
         __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
     }
     nuioa_nic_table_free(&table);

@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 #include "output/environment.h"
+#include "output/exported.h"
 #include "output/library_variables.h"
 #include "util/variable.h"
+#include "util/word.h"
 
 #define ROOM TASK_MEMORY_TEXT_MAX
 
@@ -14,6 +16,14 @@ void rank_settings_unset_outer(spank_t spank)
     for (const char *const *name = nuioa_environment_names; *name; name++)
         if (nuioa_variable(step_environment(spank), *name))
             spank_unsetenv(spank, *name);
+}
+
+void rank_settings_unset_exported(spank_t spank)
+{
+    char names[2048], *rest, *name;
+    rest = nuioa_exported_outer(step_environment(spank), names, sizeof(names));
+    while ((name = nuioa_next_word(&rest, " ")))
+        spank_unsetenv(spank, name);
 }
 
 /* Begins an empty block at offset `at`, which it returns. */
@@ -27,22 +37,25 @@ static uint16_t begin_block(struct task_memory_part *task, int at)
  * is written, because programs act on the variables in the others. */
 static int write_blocks(struct step_run *c, const struct nuioa_plan *plan, uint32_t local)
 {
+    const struct nuioa_node *node = &c->facts->node;
+    const struct nuioa_options *options = &c->facts->options;
     struct task_memory_part *task = &c->task_memory->tasks[local];
-    int at = nuioa_environment(plan, &c->facts->node, &c->facts->options, local, task->text, ROOM),
-        used = 0;
+    char *text = task->text;
+    int at = nuioa_environment(plan, node, options, local, text, ROOM), used;
     if (at < 0)
         return at;
-    task->libraries = begin_block(task, at);
-    if (!plan->planned)
-        used = nuioa_library_variables(plan, &c->facts->node, &c->facts->options, local,
-                                       task->text + at, ROOM - (size_t)at);
-    if (used < 0)
-        return used;
-    at += used;
-    task->threads = begin_block(task, at);
+    task->libraries = task->automatic = task->threads = begin_block(task, at);
     if (plan->planned)
         return 0;
-    return nuioa_environment_threads(plan, local, c->facts->step.omp_threads, task->text + at,
+    used = nuioa_library_variables(plan, node, options, local, text + at, ROOM - (size_t)at);
+    if (used < 0)
+        return used;
+    task->automatic = begin_block(task, at += used);
+    used = nuioa_library_auto(plan, node, options, local, text + at, ROOM - (size_t)at);
+    if (used < 0)
+        return used;
+    task->threads = begin_block(task, at += used);
+    return nuioa_environment_threads(plan, local, c->facts->step.omp_threads, text + at,
                                      ROOM - (size_t)at);
 }
 
@@ -54,7 +67,7 @@ static void write_one(struct step_run *c, const struct nuioa_plan *plan, uint32_
                    "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
                    "same as keys (--nuioa-export=pmix)",
                    c->facts->step.ranks[local], ROOM);
-        task->libraries = task->threads = begin_block(task, 0);
+        task->libraries = task->automatic = task->threads = begin_block(task, 0);
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
         nuioa_warn(&c->faults,

@@ -12,6 +12,10 @@
  * left. They would be wrong in this step: ranks would wait for a leader that leads another step. */
 void rank_settings_unset_outer(spank_t spank);
 
+/* In init_post_opt of every step, also where nuioa is off, and of a batch script: removes what nuioa
+ * has set for other programs in a rank of an outer step (output/exported.h). */
+void rank_settings_unset_exported(spank_t spank);
+
 /* After the plan is carried out and before any task calls exec: writes each task's memory policy
  * and variables into context->task_memory. If a task's variables do not fit, it gets none, and a
  * warning is added to context->faults. */

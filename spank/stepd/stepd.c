@@ -93,7 +93,7 @@ static int read_node(struct step_facts *f, struct nuioa_warnings *faults, struct
         return rc;
     if (*o->nic_role)
         nuioa_nic_roles_set(&f->node, o->nic_role);
-    if (o->export_set & NUIOA_EXPORT_LIBRARIES)
+    if (o->export_set & (NUIOA_EXPORT_LIBRARIES | NUIOA_EXPORT_AUTO))
         nuioa_nic_subnets_read(&f->node);
     for (unsigned i = 0; i < f->node.warnings.count; i++)
         if (asked && f->node.refusals & 1u << i)
@@ -163,6 +163,7 @@ void stepd_init_post_opt(struct step_run *c, struct step_facts *f, spank_t spank
 {
     uint64_t since_us = nuioa_cpu_us();
     c->facts = f;
+    rank_settings_unset_exported(spank);
     if (step_is_ordinary(spank)) {
         begin_step(c, f, spank, argc, argv);
         switch_han_off(spank);

@@ -53,11 +53,12 @@ struct task_memory_part {
     struct task_gpu_set gpus;      /* those that the plan was made for */
     struct nuioa_mempolicy memory; /* the memory policy that the task sets */
     uint32_t init_us;              /* microseconds spent in the task's hook; the task writes it */
-    uint16_t libraries, threads;   /* offsets in bytes of these blocks in `text` */
-    /* Three blocks of "NAME=VALUE" strings, each ended by an empty string: nuioa's own variables;
-     * those of other libraries, which do not replace the user's; and those that place threads, which do not
-     * either. They follow each other without a gap, because pages that are not written need no
-     * memory. */
+    uint16_t libraries, automatic, threads; /* offsets in bytes of these blocks in `text` */
+    /* Four blocks of "NAME=VALUE" strings, each ended by an empty string: nuioa's own variables;
+     * those of other libraries by words of `export`, which do not replace the user's; those of
+     * export=auto, which the task looks into first; and those that place threads, which do not
+     * replace the user's either. They follow each other without a gap, because pages that are not
+     * written need no memory. */
     char text[TASK_MEMORY_TEXT_MAX + 1];
 };
 
@@ -66,7 +67,8 @@ struct task_memory {
     int64_t until_ms;     /* for task_memory.c only: while it is closed, how long tasks wait */
     uint32_t told;        /* number of tasks that have told their GPUs */
     uint32_t table_ready; /* slurmstepd has written `table` */
-    uint32_t connected;   /* as in struct nuioa_plan; with the table */
+    uint32_t connected;   /* as in struct nuioa_usable; with the table */
+    uint32_t usable;      /* how many NICs ranks may use; with the table */
     struct task_gpu_nics table[TASK_GPUS_MAX]; /* by GPU, for tasks whose GPUs the plan lacks */
     char gpu_nics[4096]; /* with the table: as NUIOA_GPU_NICS, of all GPUs; "": not known */
     struct task_memory_part tasks[]; /* by local rank */

@@ -7,6 +7,8 @@
 
 #include "option/option_environment.h"
 #include "output/environment.h"
+#include "output/exported.h"
+#include "output/library_choice.h"
 #include "output/library_variables.h"
 #include "output/user_variables.h"
 #include "spank/common/step.h"
@@ -17,21 +19,64 @@
 
 #define ROOM TASK_MEMORY_TEXT_MAX
 
-/* Sets those variables of a block whose names begin with `prefix`. */
-static void set_some(spank_t spank, const char *block, const char *prefix, bool overwrite)
+/* The task whose settings these are. */
+struct own {
+    const struct step_run *context;
+    const struct task_memory_part *task;
+    uint32_t local;
+    spank_t spank;
+    struct nuioa_exported exported; /* what is set for other libraries */
+};
+
+/* Sets nuioa's own variables, which replace what the user has set. */
+static void set_ours(spank_t spank, const char *block)
 {
     char name[64];
     const char *value;
     while ((value = nuioa_block_next(&block, name, sizeof(name))))
-        if (strncmp(name, prefix, strlen(prefix)))
-            continue;
-        else if (overwrite || !nuioa_is_set_otherwise(step_environment(spank), name))
-            spank_setenv(spank, name, value, overwrite);
+        spank_setenv(spank, name, value, 1);
 }
 
-static void set_block(spank_t spank, const char *block, bool overwrite)
+/* Sets those variables of other programs whose names begin with `prefix`, where the user has set
+ * nothing. With `exported` they are noted. */
+static void set_some(spank_t spank, const char *block, const char *prefix,
+                     struct nuioa_exported *exported)
 {
-    set_some(spank, block, "", overwrite);
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name)))) {
+        char **environment = step_environment(spank);
+        if (!strncmp(name, prefix, strlen(prefix)) && !nuioa_variable(environment, name) &&
+            !nuioa_is_set_otherwise(environment, name) &&
+            (!exported || nuioa_exported_add(exported, name, value)))
+            spank_setenv(spank, name, value, 0);
+    }
+}
+
+/* Sets the variables of other libraries. */
+static void set_others(struct own *own, const char *block, const char *prefix)
+{
+    set_some(own->spank, block, prefix, &own->exported);
+}
+
+/* Sets the variables of export=auto, if nobody else chooses NICs and this process reaches them. */
+static void set_automatic(struct own *own, const char *block)
+{
+    int argc = 0;
+    char **argv = NULL;
+    if (*block && spank_get_item(own->spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS &&
+        argc > 0 && !nuioa_library_is_container(argv[0]) &&
+        nuioa_library_is_free(step_environment(own->spank), &own->context->facts->node, block))
+        set_others(own, block, "");
+}
+
+/* Says for an inner step what has been set. */
+static void set_exported(const struct own *own)
+{
+    if (!*own->exported.names)
+        return;
+    spank_setenv(own->spank, "NUIOA_EXPORTED", own->exported.names, 1);
+    spank_setenv(own->spank, NUIOA_VARIABLE_EXPORTED, own->exported.values, 1);
 }
 
 /* Tells `nuioa exec` of which step the variables of nuioa are. */
@@ -47,14 +92,14 @@ static void set_step(spank_t spank)
 }
 
 /* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */
-static void set_own(const struct step_run *c, const struct nuioa_assignment *own, char *text,
-                    spank_t spank)
+static void set_own_nics(const struct own *own, const struct nuioa_assignment *found, char *text)
 {
-    if (nuioa_environment_nics(own, &c->facts->node, &c->facts->options, text, ROOM) < 0)
+    const struct step_facts *facts = own->context->facts;
+    if (nuioa_environment_nics(found, &facts->node, &facts->options, text, ROOM) < 0)
         return;
     if (*text)
-        spank_unsetenv(spank, "NUIOA_LEVEL");
-    set_block(spank, text, true);
+        spank_unsetenv(own->spank, "NUIOA_LEVEL");
+    set_ours(own->spank, text);
 }
 
 /* Returns true if variables of other programs may choose NICs for a task with these GPUs: those
@@ -65,46 +110,62 @@ static bool may_filter(const struct step_run *c, const struct task_gpu_set *gpus
            (gpus->state == TASK_GPUS_BY_RANK && c->facts->options.asked);
 }
 
-/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know
- * that the task has these GPUs. Variables of other programs that do not depend on them are those of
- * the plan. Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
-static bool set_looked_up(const struct step_run *c, const struct task_memory_part *task,
-                          const struct task_gpu_set *gpus, char *text, spank_t spank)
+/* Sets the variables of other libraries by the NICs of *found, in place of those of the plan. Those
+ * that do not depend on the task's NICs are the plan's. `text` has ROOM bytes. */
+static void set_libraries(struct own *own, const struct nuioa_assignment *found, char *text)
 {
-    struct nuioa_assignment own = { 0 };
-    struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .usable.connected = true };
-    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
-    if (!gpu_nics_look_up(c, gpus, cpus, &own))
+    const struct step_facts *facts = own->context->facts;
+    const struct task_memory *memory = own->context->task_memory;
+    struct nuioa_plan plan = { .task_count = facts->step.task_count };
+    if (!memory->connected) {
+        set_others(own, own->task->text + own->task->libraries, "");
+        return;
+    }
+    plan.usable = (struct nuioa_usable){ .count = memory->usable, .connected = true };
+    plan.assignments = calloc(plan.task_count, sizeof(*plan.assignments));
+    if (!plan.assignments || facts->node.emulated)
+        goto out;
+    plan.assignments[own->local] = *found;
+    if (nuioa_library_variables(&plan, &facts->node, &facts->options, own->local, text, ROOM) >= 0)
+        set_others(own, text, "");
+    if (nuioa_library_auto(&plan, &facts->node, &facts->options, own->local, text, ROOM) >= 0)
+        set_automatic(own, text);
+out:
+    set_others(own, own->task->text + own->task->libraries, "NCCL_");
+    free(plan.assignments);
+}
+
+/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know
+ * that the task has these GPUs. Returns false if nothing is known of these GPUs' NICs. `text` has
+ * ROOM bytes. */
+static bool set_looked_up(struct own *own, const struct task_gpu_set *gpus, char *text)
+{
+    struct nuioa_assignment found = { 0 };
+    const char *cpus = nuioa_variable(step_environment(own->spank), "NUIOA_CPUS");
+    if (!gpu_nics_look_up(own->context, gpus, cpus, &found))
         return false;
-    set_own(c, &own, text, spank);
-    if (!may_filter(c, gpus))
-        *text = '\0';
-    else if (!c->task_memory->connected)
-        set_block(spank, task->text + task->libraries, false);
-    else if (!c->facts->node.emulated &&
-             nuioa_library_variables(&plan, &c->facts->node, &c->facts->options, 0, text, ROOM) >=
-                 0)
-        set_block(spank, text, false);
-    if (may_filter(c, gpus))
-        set_some(spank, task->text + task->libraries, "NCCL_", false);
-    free(own.nics);
-    free(own.gpus);
+    set_own_nics(own, &found, text);
+    if (may_filter(own->context, gpus))
+        set_libraries(own, &found, text);
+    free(found.nics);
+    free(found.gpus);
     return true;
 }
 
 /* Sets nuioa's variables for a task that sees these GPUs, and nobody knows which of them it has. */
-static void set_shared(const struct step_run *c, uint32_t local, char *text, spank_t spank)
+static void set_shared(const struct own *own, char *text)
 {
-    struct nuioa_assignment own = { 0 };
-    const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
-    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    const struct step_run *c = own->context;
+    struct nuioa_assignment found = { 0 };
+    const struct task_gpu_set *seen = &own->task->told.gpus;
+    const char *cpus = nuioa_variable(step_environment(own->spank), "NUIOA_CPUS");
     if (c->facts->options.export_set & NUIOA_EXPORT_ENV && gpu_nics_text(c, seen, text, ROOM))
-        spank_setenv(spank, "NUIOA_GPU_NICS", text, 1);
-    if (!gpu_nics_look_up_one(c, seen, cpus, local, &own))
+        spank_setenv(own->spank, "NUIOA_GPU_NICS", text, 1);
+    if (!gpu_nics_look_up_one(c, seen, cpus, own->local, &found))
         return;
-    set_own(c, &own, text, spank);
-    free(own.nics);
-    free(own.gpus);
+    set_own_nics(own, &found, text);
+    free(found.nics);
+    free(found.gpus);
 }
 
 /* Returns true if a task has all GPUs that it has told of itself. Only one that sees several asks
@@ -126,37 +187,40 @@ static bool has_all(const struct step_run *c, const struct task_gpu_set *told)
 /* Sets what depends on the NICs and is not yet set. A task that may have GPUs, and nobody knows
  * which, is told no NIC by variables of other programs: they could keep it from the NIC of its
  * GPU. */
-static void set_nics(const struct step_run *c, uint32_t local, spank_t spank)
+static void set_nics(struct own *own)
 {
-    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    const struct step_run *c = own->context;
+    const struct task_memory_part *task = own->task;
     struct task_gpu_set told = task->told.gpus;
     bool known = may_filter(c, &task->gpus);
     bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN, done = false;
     char *text = open ? malloc(ROOM) : NULL;
     if (text && (has_all(c, &told) || gpu_share_take_by_rank(&told)))
-        done = set_looked_up(c, task, &told, text, spank);
+        done = set_looked_up(own, &told, text);
     else if (text)
-        set_shared(c, local, text, spank);
+        set_shared(own, text);
     free(text);
-    if (!done && (known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(spank)))))
-        set_block(spank, task->text + task->libraries, false);
+    if (!done &&
+        (known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(own->spank))))) {
+        set_others(own, task->text + task->libraries, "");
+        set_automatic(own, task->text + task->automatic);
+    }
 }
 
-/* nuioa's own variables replace what the user has set. Variables that other programs read do
- * not. */
 void own_settings_apply(const struct step_run *c, uint32_t local, spank_t spank)
 {
-    const struct task_memory_part *task = &c->task_memory->tasks[local];
-    if (!__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE))
+    struct own own = { c, &c->task_memory->tasks[local], local, spank, { "", "" } };
+    if (!__atomic_load_n(&own.task->ready, __ATOMIC_ACQUIRE))
         return;
-    int rc = nuioa_bind_memory(&task->memory);
+    int rc = nuioa_bind_memory(&own.task->memory);
     if (rc < 0)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = nuioa_threads_are_placed(step_environment(spank));
-    set_block(spank, task->text, true);
-    if (*task->text)
+    set_ours(spank, own.task->text);
+    if (*own.task->text)
         set_step(spank);
-    set_nics(c, local, spank);
+    set_nics(&own);
     if (!placed)
-        set_block(spank, task->text + task->threads, false);
+        set_some(spank, own.task->text + own.task->threads, "", NULL);
+    set_exported(&own);
 }

@@ -9,9 +9,11 @@
 
 #include "input.h"
 #include "options.h"
+#include "output/exported.h"
 #include "spank/common/option_sources.h"
 
 #define LINES_MAX 64
+#define NAMES_MAX 64
 
 struct texts {
     char *lines[LINES_MAX]; /* [count]: the other members point into these texts */
@@ -47,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct nuioa_options options, site;
     static struct option_warnings warnings;
+    static struct nuioa_exported exported;
     struct input input = { data, size };
     struct texts texts = { .argument_count = 0 };
     while (input.size && texts.count < LINES_MAX)
@@ -57,6 +60,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sources.environment = texts.environment;
     sources.flags = &texts.flags;
     option_sources_read(&sources, &options, &warnings);
+    char *names = malloc(NAMES_MAX);
+    INPUT_CHECK(names != NULL);
+    nuioa_exported_outer(texts.environment, names, NAMES_MAX);
+    INPUT_CHECK(strlen(names) < NAMES_MAX);
+    exported = (struct nuioa_exported){ "", "" };
+    for (int i = 0; i < texts.variable_count; i++)
+        nuioa_exported_add(&exported, names, texts.environment[i]);
+    free(names);
     options_check(&options);
     /* The environment and flags, which users write, cannot change what an administrator sets. */
     INPUT_CHECK(options.deadline_ms == site.deadline_ms);

@@ -140,6 +140,7 @@ static void export_all(const struct test *t, const struct nuioa_plan *plan)
         INPUT_CHECK(env != NULL);
         nuioa_environment(plan, &t->node, &t->options, i, env, ENV_MAX);
         nuioa_library_variables(plan, &t->node, &t->options, i, env, ENV_MAX);
+        nuioa_library_auto(plan, &t->node, &t->options, i, env, ENV_MAX);
         nuioa_environment_threads(plan, i, t->cpus_per_task, env, ENV_MAX);
         nuioa_mempolicy_of(&plan->assignments[i], &policy);
         nuioa_memory_text(&plan->assignments[i], text, sizeof(text));

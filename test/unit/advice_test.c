@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "nics/rails.h"
 #include "output/report.h"
 #include "plan_case.h"
 
@@ -236,6 +237,44 @@ static void test_far_gpu(void **state)
     plan_case_free(s);
 }
 
+/* The word that keeps export=auto from naming NICs, where it would name some. */
+static void test_exports(void **state)
+{
+    (void)state;
+    const uint32_t connected = 1u << NUIOA_ADVICE_CONNECTED;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
+    for (unsigned i = 0; i < 4; i++)
+        snprintf(machine_nic(&s->node, "mlx5_0", 0)->fabric, sizeof(s->node.nics[0].fabric),
+                 "fe80:0000:0000:0000");
+    plan_case_on(s, 4, 1);
+    s->options.asked = false;
+    nuioa_options_finish(&s->options);
+    advises(s, 0); /* the site places everybody, and exports nothing */
+    plan_case_option(s, "nuioa", "on");
+    nuioa_options_finish(&s->options);
+    advises(s, connected);
+    s->request.task_count = 3;
+    advises(s, 0); /* fewer ranks than ports */
+    s->request.task_count = 4;
+    plan_case_option(s, "export", "env");
+    nuioa_options_finish(&s->options);
+    advises(s, 0);
+    plan_case_option(s, "export", "auto");
+    nuioa_options_finish(&s->options);
+    plan_case_option(s, "rails", "connected");
+    advises(s, 0);
+    s->options.rails_connected = false;
+    const struct nuioa_usable doubted = { .count = 4,
+                                          .nics = s->plan.usable.nics,
+                                          .doubted = true };
+    assert_int_equal(nuioa_usable_lacks(&doubted, &s->node), NUIOA_ADVICE_ROLES);
+    for (unsigned i = 0; i < 4; i++)
+        s->node.nics[i].fabric[0] = '\0'; /* unknown: no word of the site is sure to help */
+    advises(s, 0);
+    plan_case_free(s);
+}
+
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
 static void test_page(void **state)
 {
@@ -262,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_threads), cmocka_unit_test(test_no_threads_said),
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_gpus),
         cmocka_unit_test(test_far_gpu), cmocka_unit_test(test_page),
+        cmocka_unit_test(test_exports),
     };
     return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

@@ -93,7 +93,9 @@ static void test_connected(void **state)
     give_nics(s, 1, 1);
     assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
     assert_string_equal(variable(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+    assert_string_equal(variable(s, 0, "HCOLL_MAIN_IB"), "mlx5_1:1");
     give_nics(s, 1, 2);
+    assert_string_equal(variable(s, 0, "HCOLL_MAIN_IB"), "mlx5_1:1"); /* it takes one */
     assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1,mlx5_0:1");
     assert_null(variable(s, 0, "UCX_MAX_RNDV_RAILS"));   /* UCX uses two by itself */
     assert_null(variable(s, 0, "FI_VERBS_DEVICE_NAME")); /* it takes one */
@@ -105,6 +107,7 @@ static void test_connected(void **state)
     for (unsigned i = 0; i < 4; i++) {
         assert_string_equal(variable(s, i, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:1");
         assert_null(variable(s, i, "FI_VERBS_DEVICE_NAME"));
+        assert_null(variable(s, i, "HCOLL_MAIN_IB"));
     }
     plan_case_option(s, "rails", "connected");
     plan_case_make(s);
@@ -169,7 +172,10 @@ static void test_kinds(void **state)
     plan_case_option(s, "export", "ucx,ofi,psm");
     set_kind(s, NUIOA_NIC_EFA, "rdmap");
     give_nics(s, 0, 2);
+    assert_null(variable(s, 0, "FI_EFA_IFACE")); /* a rank without GPUs, as for Slingshot */
+    s->plan.assignments[0].gpu_count = 1;
     assert_string_equal(variable(s, 0, "FI_EFA_IFACE"), "rdmap0,rdmap1");
+    s->plan.assignments[0].gpu_count = 0;
     assert_null(variable(s, 0, "UCX_NET_DEVICES")); /* UCX before 1.18 would find no device */
     set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
     assert_null(variable(s, 0, "HFI_UNIT")); /* two planes are possible */
@@ -302,7 +308,8 @@ static void test_slingshot(void **state)
     plan_case_free(s);
 }
 
-/* Cray's MPICH takes a NIC by the CPUs, unless GPUs decide. */
+/* Cray's MPICH takes a NIC by the CPUs; with GPUs it is told the NIC of each rank, if all are
+ * known. */
 static void test_mpich(void **state)
 {
     (void)state;
@@ -313,21 +320,217 @@ static void test_mpich(void **state)
     plan_case_option(s, "export", "mpich");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     assert_string_equal(variable(s, 0, "MPICH_OFI_NIC_POLICY"), "NUMA");
+    assert_null(variable(s, 0, "MPICH_OFI_NIC_MAPPING"));
+    for (unsigned i = 0; i < 2; i++)
+        snprintf(s->node.nics[i].cxi, sizeof(s->node.nics[i].cxi), "cxi%u", i);
     s->plan.assignments[2].gpu_count = 1;
     for (unsigned i = 0; i < 4; i++)
         assert_null(variable(s, i, "MPICH_OFI_NIC_POLICY"));
-    s->plan.assignments[2].gpu_count = 0;
+    for (unsigned i = 0; i < 4; i++)
+        s->plan.assignments[i].gpu_count = 1;
+    give_nics(s, 1, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(variable(s, i, "MPICH_OFI_NIC_POLICY"), "USER");
+        assert_string_equal(variable(s, i, "MPICH_OFI_NIC_MAPPING"), "0:1;1:0,2,3");
+    }
+    snprintf(s->node.nics[1].cxi, sizeof(s->node.nics[1].cxi), "cxi2"); /* no number of MPICH's */
+    assert_null(variable(s, 0, "MPICH_OFI_NIC_POLICY"));
+    snprintf(s->node.nics[1].cxi, sizeof(s->node.nics[1].cxi), "cxi1");
+    give_nics(s, 1, 2);
+    assert_null(variable(s, 0, "MPICH_OFI_NIC_POLICY"));
+    for (unsigned i = 0; i < 4; i++)
+        s->plan.assignments[i].gpu_count = 0;
+    plan_case_free(s);
+}
+
+/* A NIC that is doubted is named to nobody, alone or in a list of all. */
+static void test_doubted(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "ucx,ofi");
+    plan_case_make(s);
+    give_gpus(s, 1, NUIOA_GPU_NVIDIA);
+    give_nics(s, 1, 1);
+    s->node.nics[0].doubts = NUIOA_HINT_FAR;
+    s->plan.usable.doubted = true;
+    assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
+    assert_null(variable(s, 1, "UCX_NET_DEVICES")); /* it has no GPU, and so no NIC of its own */
+    give_nics(s, 0, 1);
+    assert_null(variable(s, 0, "UCX_NET_DEVICES"));
+    give_nics(s, 1, 1);
+    s->plan.usable.connected = false; /* all would be named */
+    assert_null(variable(s, 0, "UCX_NET_DEVICES"));
+    plan_case_free(s);
+}
+
+/* --- export=auto ------------------------------------------------------------------------------ */
+
+static const char *automatic(struct plan_case *s, unsigned local, const char *name)
+{
+    static char env[16384];
+    nuioa_options_finish(&s->options);
+    assert_true(nuioa_library_auto(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
+    return find(env, name);
+}
+
+static void why(struct plan_case *s, unsigned local, enum nuioa_auto_why wanted)
+{
+    assert_int_equal(nuioa_library_auto_why(&s->plan, &s->node, local), wanted);
+    assert_int_equal(!*nuioa_auto_why_text(wanted), wanted == NUIOA_AUTO_SET);
+    if (wanted != NUIOA_AUTO_SET)
+        assert_null(automatic(s, local, "UCX_NET_DEVICES"));
+}
+
+/* Four NICs beside one NUMA node, and as many tasks. */
+static struct plan_case *four_nics(unsigned tasks)
+{
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
+    for (unsigned i = 0; i < 4; i++) {
+        struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
+        snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
+    }
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, tasks, 1);
+    plan_case_option(s, "export", "auto");
+    plan_case_make(s);
+    return s;
+}
+
+/* Ranks without GPUs are told as many NICs as UCX uses by itself, each other ones. */
+static void test_auto_ranks(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = { "mlx5_0:1,mlx5_1:1", "mlx5_1:1,mlx5_2:1",
+                                         "mlx5_2:1,mlx5_3:1", "mlx5_3:1,mlx5_0:1" };
+    struct plan_case *s = four_nics(4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(automatic(s, i, "UCX_NET_DEVICES"),
+                            pairs[s->plan.assignments[i].nics[0]]);
+        assert_null(automatic(s, i, "UCX_MAX_RNDV_RAILS"));
+        why(s, i, NUIOA_AUTO_SET);
+    }
+    plan_case_option(s, "export", "auto,ucx"); /* the word counts */
+    assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
+    plan_case_option(s, "export", "env");
+    assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
+    plan_case_free(s);
+
+    s = four_nics(3);
+    why(s, 0, NUIOA_AUTO_FEW);
+    plan_case_free(s);
+    s = four_nics(1);
+    why(s, 0, NUIOA_AUTO_ALONE);
+    plan_case_free(s);
+
+    /* One rank of eight that communicates has both NICs of the node, as without nuioa. */
+    s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 8, 2);
+    plan_case_option(s, "export", "auto");
+    plan_case_make(s);
+    for (unsigned i = 0; i < 8; i++)
+        why(s, i, NUIOA_AUTO_ALL);
+    plan_case_free(s);
+}
+
+/* The farther of two NICs is not taken in place of the nearer one. */
+static void test_auto_nearest(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    const unsigned numas[] = { 0, 1, 0, 1 };
+    for (unsigned i = 0; i < 4; i++) {
+        struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", numas[i]);
+        snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
+    }
+    plan_case_on(s, 4, 1);
+    plan_case_option(s, "export", "auto");
+    plan_case_make(s);
+    for (unsigned i = 0; i < 4; i++) {
+        const char *list = automatic(s, i, "UCX_NET_DEVICES");
+        bool second = hwloc_bitmap_isset(s->plan.assignments[i].numas, 1);
+        assert_non_null(list);
+        assert_non_null(strstr(list, second ? "mlx5_1:1" : "mlx5_0:1"));
+        assert_non_null(strstr(list, second ? "mlx5_3:1" : "mlx5_2:1"));
+    }
+    plan_case_free(s);
+}
+
+/* A rank with GPUs is told their NICs and no others. */
+static void test_auto_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = four_nics(2);
+    why(s, 0, NUIOA_AUTO_FEW);
+    give_gpus(s, 1, NUIOA_GPU_NVIDIA);
+    give_nics(s, 1, 1);
+    assert_string_equal(automatic(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
+    give_nics(s, 1, 2);
+    assert_string_equal(automatic(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1,mlx5_0:1");
+    give_nics(s, 1, 1);
+    s->node.nics[0].doubts = NUIOA_HINT_FAR;
+    s->plan.usable.doubted = true;
+    assert_string_equal(automatic(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
+    give_nics(s, 0, 1);
+    why(s, 0, NUIOA_AUTO_DOUBTED);
+    s->node.nics[0].doubts = 0;
+    why(s, 0, NUIOA_AUTO_SET);
+    s->plan.usable.guessed = true;
+    why(s, 0, NUIOA_AUTO_DOUBTED);
+    s->plan.usable.guessed = s->plan.usable.connected = false;
+    why(s, 0, NUIOA_AUTO_UNCONNECTED);
+    s->plan.usable.connected = true;
+    s->plan.usable.count = 1;
+    why(s, 0, NUIOA_AUTO_ONE_PORT);
+    s->plan.usable.count = 4;
+    s->node.nics[0].kind = NUIOA_NIC_ETHERNET;
+    why(s, 0, NUIOA_AUTO_KIND);
+    s->plan.assignments[1].seen = calloc(2, sizeof(uint32_t));
+    s->plan.assignments[1].seen_count = 2;
+    s->plan.assignments[1].gpus_known = false;
+    why(s, 1, NUIOA_AUTO_GPUS);
+    plan_case_free(s);
+}
+
+/* Cray's MPICH: a policy, only for ranks with GPUs. */
+static void test_auto_mpich(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "auto");
+    set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
+    s->node.nics[0].port = s->node.nics[1].port = 0;
+    why(s, 0, NUIOA_AUTO_KIND);
+    give_gpus(s, 1, NUIOA_GPU_AMD);
+    assert_string_equal(automatic(s, 0, "MPICH_OFI_NIC_POLICY"), "GPU");
+    assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
+    plan_case_option(s, "export", "auto,mpich");
+    assert_null(automatic(s, 0, "MPICH_OFI_NIC_POLICY"));
     plan_case_free(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nccl),      cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_rails_of_ucx),
-        cmocka_unit_test(test_nccl_gpus), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_gpus),      cmocka_unit_test(test_slingshot),
-        cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_nccl),       cmocka_unit_test(test_connected),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_rails_of_ucx),
+        cmocka_unit_test(test_nccl_gpus),  cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_gpus),       cmocka_unit_test(test_slingshot),
+        cmocka_unit_test(test_mpich),      cmocka_unit_test(test_doubted),
+        cmocka_unit_test(test_auto_ranks), cmocka_unit_test(test_auto_nearest),
+        cmocka_unit_test(test_auto_gpus),  cmocka_unit_test(test_auto_mpich),
     };
     return cmocka_run_group_tests_name("library_variables", tests, NULL, NULL);
 }

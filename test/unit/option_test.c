@@ -279,13 +279,22 @@ static void test_numbers(void **state)
 static void test_export(void **state)
 {
     (void)state;
+    const unsigned keys = NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX;
+    /* A site that places everybody's ranks exports nothing to other libraries. */
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set, keys | NUIOA_EXPORT_LOCALITY);
     accept("nuioa", "on");
     nuioa_options_finish(&options);
-    assert_int_equal(options.export_set,
-                     NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY);
+    assert_int_equal(options.export_set, NUIOA_EXPORT_AUTO | keys | NUIOA_EXPORT_LOCALITY);
     accept("nuioa", "export");
     nuioa_options_finish(&options);
-    assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX);
+    assert_int_equal(options.export_set, NUIOA_EXPORT_AUTO | keys);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "export", "auto,nccl"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set,
+                     NUIOA_EXPORT_AUTO | NUIOA_EXPORT_NCCL | keys | NUIOA_EXPORT_LOCALITY);
     accept("export", "mpich,env,ucx,nvshmem");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_UCX | NUIOA_EXPORT_MPICH |
@@ -296,8 +305,8 @@ static void test_export(void **state)
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "none,env",
            "--nuioa-export: 'none,env': none stands alone");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "env,tcp",
-           "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
-           "nvshmem, none");
+           "--nuioa-export: 'tcp' is not one of auto, env, pmix, locality, ucx, ofi, nccl, psm, "
+           "mpich, nvshmem, none");
 }
 
 static void test_hints(void **state)

@@ -301,8 +301,8 @@ run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
 is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason advice tasks order\
  near leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
-    "local rank weight cpus numa nic nics gpus to_gpu path level memory leader places was level_was\
- heavier partners on_node beside cost why"
+    "local rank weight cpus numa nic nics gpus to_gpu path level memory leader places exports was\
+ level_was heavier partners on_node beside cost why"
 is "plan --json: keys of cost" "$(json "*d['cost']")" \
     "slurm plan bound bound_over slurm_nic slurm_neighbours plan_nic plan_neighbours \
 slurm_load plan_load load"
@@ -406,6 +406,40 @@ pair 3 7 1000 1 0
 pair 7 3 5000 9 0
 pair 0 1 100 1 0
 EOF
+# The variables of other libraries that each rank would get, before anything is launched.
+unset "${!UCX_@}" "${!OMPI_MCA_@}" "${!MPICH_@}"
+# exports OPTION...: the lines of nuioa plan about them
+exports() {
+    run plan --topology "$machines/$1" "${@:2}"
+    grep -E '^(no )?exports|^UCX' <<<"$out" | sed 's/ (.*//'
+}
+rails=(four-rails.xml --tasks 8 --rails connected)
+is "plan: each rank's variables" "$(exports "${rails[@]}")" \
+    "exports of ranks 0-3: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1
+exports of ranks 4-7: UCX_NET_DEVICES=mlx5_1:1,mlx5_2:1"
+is "plan: the word of the site that is missing" "$(exports four-rails.xml --tasks 8)" \
+    "UCX is told no NIC: InfiniBand's default prefix does not say whether the NICs reach each other"
+is "plan: the user's own variables count" \
+    "$(UCX_TLS=all exports "${rails[@]}")" ""
+is "plan: what a rank of an outer step was told does not" \
+    "$(export UCX_NET_DEVICES=mlx5_3:1 SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_3:1
+        exports "${rails[@]}" | wc -l)" 2
+is "plan: export=env is none of them" "$(exports "${rails[@]}" --export env)" ""
+is "plan --explain: why none" "$(exports "${rails[@]:0:2}" 1 --rails connected --explain)" \
+    "no exports of rank 0: a rank alone on its node may start others"
+of_gpus() { run plan --topology "$machines/gpus/$1" --gpus '0;1;2;3;4;5;6;7' "${@:2}" --json; }
+of_gpus dgx-a100.xml --rails connected
+is "plan --json: a rank with a GPU is told that GPU's NIC" \
+    "$(json "all(list(t['exports'].values()) == [t['nic']] for t in d['tasks'])")" True
+of_gpus dgx-a100.xml
+is "... and nothing where nobody says that they are connected" \
+    "$(json "[t['exports'] for t in d['tasks'] if t['exports']]")" "[]"
+MPICH_GPU_SUPPORT_ENABLED=1 of_gpus mi250x.xml
+is "plan --json: Cray's MPICH" "$(json "set(str(t['exports']) for t in d['tasks'])")" \
+    "{\"{'MPICH_OFI_NIC_POLICY': 'GPU'}\"}"
+of_gpus mi250x.xml
+is "... not without its support of GPUs" "$(json "any(t['exports'] for t in d['tasks'])")" False
+
 run plan --topology "$hagrid" --tasks 4 --hints "@$work/profile" --json
 is "plan --json: weights of a profile" "$(json "*(t['weight'] for t in d['tasks'])")" \
     "0.0 0.0 0.0 5050.0"

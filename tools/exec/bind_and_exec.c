@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "output/environment.h"
-#include "output/library_variables.h"
+#include "output/exported.h"
+#include "output/library_choice.h"
 #include "output/user_variables.h"
 #include "plan/bind.h"
+#include "tools/exports.h"
 #include "tools/tool.h"
 #include "ranks/rank_id.h"
+#include "util/variable.h"
 
 #define BLOCK_SIZE (64 << 10)
 
@@ -42,18 +45,29 @@ int exec_bind(const struct exec_plan *e)
 
 void exec_unset_outer(void)
 {
+    nuioa_exported_forget();
     for (const char *const *name = nuioa_environment_names; *name; name++)
         unsetenv(*name);
 }
 
-/* The variables of nuioa replace what is set; those that other programs read do not. */
-static void set_block(const char *block, bool overwrite)
+/* The variables of nuioa replace what is set. */
+static void set_ours(const char *block)
 {
     char name[64];
     const char *value;
     while ((value = nuioa_block_next(&block, name, sizeof(name))))
-        if (overwrite || !nuioa_is_set_otherwise(environ, name))
-            setenv(name, value, overwrite);
+        setenv(name, value, 1);
+}
+
+/* Those that other programs read do not. With `exported` they are noted. */
+static void set_others(const char *block, struct nuioa_exported *exported)
+{
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (!nuioa_variable(environ, name) && !nuioa_is_set_otherwise(environ, name) &&
+            (!exported || nuioa_exported_add(exported, name, value)))
+            setenv(name, value, 1);
 }
 
 /* Says of whom the variables are, for libnuioa-client. */
@@ -65,35 +79,52 @@ static void set_rank_id(const struct exec_plan *e)
         setenv("NUIOA_EXEC", id, 1);
 }
 
-/* Sets those variables of other programs that choose NICs, where they may. */
-static void set_libraries(const struct exec_plan *e, char *block)
+char *exec_exports(const struct exec_plan *e, const char *program)
 {
-    if (exec_plan_filters(e) &&
-        nuioa_library_variables(&e->plan, &e->node, &e->input->options, e->input->place.local,
-                                block, BLOCK_SIZE) >= 0)
-        set_block(block, false);
+    enum tool_exports_check check = TOOL_EXPORTS_HERE;
+    if (!exec_plan_filters(e))
+        return calloc(1, 1);
+    if (e->node.emulated)
+        check = TOOL_EXPORTS_THERE;
+    else if (nuioa_library_is_container(program))
+        check = TOOL_EXPORTS_WORDS;
+    return tool_exports_of(&e->plan, &e->node, &e->input->options, e->input->place.local, check);
 }
 
-static void set_variables(struct exec_plan *e, char *block)
+/* Sets those variables of other libraries that choose NICs, and says so. */
+static void set_exports(const struct exec_plan *e, const char *program)
+{
+    struct nuioa_exported exported = { "", "" };
+    char *block = exec_exports(e, program);
+    if (block)
+        set_others(block, &exported);
+    free(block);
+    if (!*exported.names)
+        return;
+    setenv("NUIOA_EXPORTED", exported.names, 1);
+    setenv(NUIOA_VARIABLE_EXPORTED, exported.values, 1);
+}
+
+static void set_variables(struct exec_plan *e, const char *program, char *block)
 {
     const struct nuioa_options *o = &e->input->options;
     uint32_t local = e->input->place.local;
     bool placed = nuioa_threads_are_placed(environ);
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
-        set_block(block, true);
+        set_ours(block);
     set_rank_id(e);
-    set_libraries(e, block);
+    set_exports(e, program);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
-        set_block(block, false);
+        set_others(block, NULL);
 }
 
-void exec_apply(struct exec_plan *e)
+void exec_apply(struct exec_plan *e, const char *program)
 {
     struct nuioa_mempolicy memory;
     char *block = malloc(BLOCK_SIZE);
     if (block)
-        set_variables(e, block);
+        set_variables(e, program, block);
     free(block);
     int rc = nuioa_mempolicy_of(&e->plan.assignments[e->input->place.local], &memory);
     if (!rc)
@@ -103,16 +134,16 @@ void exec_apply(struct exec_plan *e)
                    e->input->place.local, strerror(-rc));
 }
 
-void exec_set_nics(const struct exec_plan *e)
+void exec_set_nics(const struct exec_plan *e, const char *program)
 {
     const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     char *block = malloc(BLOCK_SIZE);
     if (!block)
         return;
     if (nuioa_environment_nics(own, &e->node, &e->input->options, block, BLOCK_SIZE) >= 0)
-        set_block(block, true);
+        set_ours(block);
     set_rank_id(e);
-    set_libraries(e, block);
+    set_exports(e, program);
     free(block);
 }
 

@@ -10,14 +10,19 @@
  * stay; or, after a message on stderr, an exit status: then the process has the CPUs it had. */
 int exec_bind(const struct exec_plan *exec);
 
-/* Removes the variables of nuioa that an outer step may have left. */
+/* Removes the variables of nuioa that an outer step may have left, and those of other programs that
+ * nuioa has set there and that nobody has changed. */
 void exec_unset_outer(void);
 
-/* Sets the memory policy and the environment. Faults are added to the warnings of *exec. */
-void exec_apply(struct exec_plan *exec);
+/* Returns the variables of other libraries that choose NICs for this process as `program` (NULL: not
+ * known): a block (tools/exports.h) that the caller frees, or NULL without memory. */
+char *exec_exports(const struct exec_plan *exec, const char *program);
+
+/* Sets the memory policy and the environment for `program`. Faults are added to the warnings of *exec. */
+void exec_apply(struct exec_plan *exec, const char *program);
 
 /* Sets the variables that depend on the NICs of the process only. */
-void exec_set_nics(const struct exec_plan *exec);
+void exec_set_nics(const struct exec_plan *exec, const char *program);
 
 /* Becomes the program, an array that ends with NULL, of which the first is looked for in PATH.
  * Returns only if that fails, after a message on stderr: an exit status. */

@@ -12,6 +12,7 @@
 #include "tools/exec/bind_and_exec.h"
 #include "tools/exec/placed.h"
 #include "tools/exec/exec_plan.h"
+#include "tools/exports.h"
 #include "tools/json.h"
 #include "tools/plan_option.h"
 #include "tools/tool.h"
@@ -246,12 +247,19 @@ static int print(struct job *job)
 {
     const struct exec_plan *e = &job->exec;
     const struct launcher_place *place = &job->input.place;
+    const struct tool_json_known known = { place->rank != UINT32_MAX,
+                                           e->plan.order_count || (place->ranks && !e->stays) };
+    char *exports = exec_exports(e, job->program ? *job->program : NULL);
+    int rc = TOOL_DONE;
     print_warnings(&e->warnings);
-    if (job->json)
-        return tool_json_task(&e->plan, &e->node, place->local, place->rank != UINT32_MAX,
-                              e->plan.order_count || (place->ranks && !e->stays));
-    print_own(e, stdout);
-    return TOOL_DONE;
+    if (job->json) {
+        rc = tool_json_task(&e->plan, &e->node, place->local, exports, known);
+    } else {
+        print_own(e, stdout);
+        tool_exports_print_one(exports, "", stdout);
+    }
+    free(exports);
+    return rc;
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -262,12 +270,12 @@ static void take_part(struct job *job)
     struct exec_plan *e = &job->exec;
     bool off = job->input.options.mode == NUIOA_OFF;
     if (e->retold && !off)
-        exec_placed_tell(e);
+        exec_placed_tell(e, *job->program);
     if (!job->input.placed && !off) {
         exec_unset_outer();
         if (exec_bind(e) && exec_plan_undo(e))
             return;
-        exec_apply(e);
+        exec_apply(e, *job->program);
     }
     report(job);
 }

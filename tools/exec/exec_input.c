@@ -173,7 +173,7 @@ int exec_input_read_node(struct exec_input *in)
     if (rc)
         return rc;
     exec_gpus_find(&in->gpus, &in->node, &in->options, &in->place);
-    if (in->options.export_set & NUIOA_EXPORT_LIBRARIES)
+    if (in->options.export_set & (NUIOA_EXPORT_LIBRARIES | NUIOA_EXPORT_AUTO))
         nuioa_nic_subnets_read(&in->node);
     if (!in->node.emulated) {
         in->stay = must_stay(in);

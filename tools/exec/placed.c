@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output/exported.h"
 #include "tools/exec/bind_and_exec.h"
 #include "util/number.h"
 #include "util/variable.h"
@@ -66,11 +67,12 @@ void exec_placed_settle(struct exec_plan *e)
                          : "the plugin has placed this rank: nothing is left to do");
 }
 
-void exec_placed_tell(const struct exec_plan *e)
+void exec_placed_tell(const struct exec_plan *e, const char *program)
 {
     static const char *const names[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL",
                                          "NUIOA_GPU_NICS" };
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
         unsetenv(names[i]);
-    exec_set_nics(e);
+    nuioa_exported_forget();
+    exec_set_nics(e, program);
 }

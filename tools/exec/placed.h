@@ -13,7 +13,7 @@
  * that it says what the process has. In both cases it says why. */
 void exec_placed_settle(struct exec_plan *exec);
 
-/* If exec->retold: tells the process its GPUs and their NICs, in place of the plugin's answer. */
-void exec_placed_tell(const struct exec_plan *exec);
+/* If exec->retold: tells `program` its GPUs and their NICs, in place of the plugin's answer. */
+void exec_placed_tell(const struct exec_plan *exec, const char *program);
 
 #endif

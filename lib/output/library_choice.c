@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/library_choice.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/user_variables.h"
+#include "util/subprocess.h"
+#include "util/sysfs.h"
+#include "util/variable.h"
+#include "util/word.h"
+
+/* Returns the value of the first setting of a block whose name begins so, or NULL. */
+static const char *setting(const char *block, const char *prefix)
+{
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (!strncmp(name, prefix, strlen(prefix)))
+            return value;
+    return NULL;
+}
+
+/* --- the environment -------------------------------------------------------------------------- */
+
+static bool has_prefix(char *const *environment, const char *prefix)
+{
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, prefix, strlen(prefix)))
+            return true;
+    return false;
+}
+
+static bool is_ucx_chosen(char *const *environment)
+{
+    const char *list = nuioa_variable(environment, "OMPI_MCA_mca_base_env_list");
+    return has_prefix(environment, "UCX_") || (list && strstr(list, "UCX_")) ||
+           nuioa_variable(environment, "OMPI_MCA_pml_ucx_devices") ||
+           nuioa_variable(environment, "OMPI_MCA_opal_common_ucx_devices") ||
+           nuioa_variable(environment, "OMPI_MCA_mca_base_param_files");
+}
+
+static bool is_mpich_chosen(char *const *environment)
+{
+    const char *gpus = nuioa_variable(environment, "MPICH_GPU_SUPPORT_ENABLED");
+    return has_prefix(environment, "MPICH_OFI_NIC_") || has_prefix(environment, "MPICH_OFI_NUM_") ||
+           !gpus || strcmp(gpus, "1") != 0;
+}
+
+bool nuioa_library_is_chosen(char *const *environment, const char *block)
+{
+    return nuioa_variable(environment, "SLURM_CONTAINER") ||
+           (setting(block, "UCX_") && is_ucx_chosen(environment)) ||
+           (setting(block, "MPICH_") && is_mpich_chosen(environment));
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Longer files are not read: they count as one that chooses. */
+#define FILE_MAX ((size_t)1 << 20)
+
+/* Returns true if a line that is no comment names UCX's devices or rails. */
+static bool has_words(char *text)
+{
+    static const char *const words[] = { "NET_DEVICES", "RNDV_RAILS", "ucx_devices" };
+    for (char *line; (line = nuioa_next_word(&text, "\r\n"));) {
+        line += strspn(line, " \t");
+        for (unsigned i = 0; *line != '#' && i < sizeof(words) / sizeof(*words); i++)
+            if (strstr(line, words[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Returns the length of what was read into text[FILE_MAX], or -1. */
+static ssize_t read_all(int fd, char *text)
+{
+    size_t used = 0;
+    ssize_t n = 1;
+    while (n > 0 && used < FILE_MAX) {
+        n = read(fd, text + used, FILE_MAX - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 || used >= FILE_MAX ? -1 : (ssize_t)used;
+}
+
+/* Returns true if a file chooses, or cannot be read although it is there. */
+static bool chooses(const char *path)
+{
+    struct stat info;
+    bool found = true;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char *text = fstat(fd, &info) || !S_ISREG(info.st_mode) ? NULL : malloc(FILE_MAX + 1);
+    ssize_t length = text ? read_all(fd, text) : -1;
+    if (length >= 0) {
+        text[length] = '\0';
+        found = has_words(text);
+    }
+    free(text);
+    close(fd);
+    return found;
+}
+
+/* What the child is told. */
+struct files {
+    char *const *environment;
+    const char *root;
+};
+
+/* Looks at ROOT BASE NAME. */
+static bool is_chosen_at(const char *root, const char *base, const char *name)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s%s%s", *base == '/' ? root : "", base, name);
+    return n > 0 && (size_t)n < sizeof(path) && chooses(path);
+}
+
+/* Looks beside the directories of a list such as PATH. */
+static bool is_chosen_beside(const struct files *files, const char *variable)
+{
+    const char *value = nuioa_variable(files->environment, variable);
+    char *list = value ? strdup(value) : NULL, *rest = list, *directory;
+    bool found = value && !list;
+    while (!found && list && (directory = nuioa_next_word(&rest, ":")))
+        found = is_chosen_at(files->root, directory, "/../etc/ucx/ucx.conf") ||
+                is_chosen_at(files->root, directory, "/../etc/openmpi-mca-params.conf");
+    free(list);
+    return found;
+}
+
+static bool is_chosen_anywhere(const struct files *files)
+{
+    const char *root = files->root, *home = nuioa_variable(files->environment, "HOME");
+    const char *prefix = nuioa_variable(files->environment, "OPAL_PREFIX");
+    return is_chosen_at(root, "/etc", "/ucx/ucx.conf") ||
+           is_chosen_at(root, "/etc", "/openmpi/openmpi-mca-params.conf") ||
+           is_chosen_at(root, "/etc", "/openmpi-mca-params.conf") ||
+           (home && (is_chosen_at(root, home, "/ucx.conf") ||
+                     is_chosen_at(root, home, "/.openmpi/mca-params.conf"))) ||
+           (prefix && is_chosen_at(root, prefix, "/etc/openmpi-mca-params.conf")) ||
+           is_chosen_at(root, ".", "/ucx.conf") || is_chosen_beside(files, "LD_LIBRARY_PATH") ||
+           is_chosen_beside(files, "PATH");
+}
+
+static void look(int fd, void *arg)
+{
+    const char answer = is_chosen_anywhere(arg) ? 'y' : 'n';
+    nuioa_subprocess_write(fd, &answer, 1);
+}
+
+bool nuioa_library_has_file(char *const *environment, const char *root)
+{
+    struct files files = { environment, root };
+    void *bytes = NULL;
+    size_t length = 0;
+    if (nuioa_subprocess_run(look, &files, LIBRARY_FILES_MS, 1, &bytes, &length) < 0)
+        return true;
+    bool found = length != 1 || *(const char *)bytes != 'n';
+    free(bytes);
+    return found;
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static bool can_open(const char *root, const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/dev/%s%.63s", root, directory, name);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Returns true if the device, such as "mlx5_0", is that of a uverbs file that can be opened. */
+static bool can_open_verbs(const char *root, const char *device)
+{
+    char path[PATH_MAX], name[64];
+    bool opened = false;
+    snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs", root);
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = nuioa_sysfs_list(dir, ".");
+    for (struct dirent *entry; list && !opened && (entry = readdir(list));)
+        opened = !strncmp(entry->d_name, "uverbs", 6) &&
+                 nuioa_sysfs_text(dir, name, sizeof(name), "%.63s/ibdev", entry->d_name) > 0 &&
+                 !strcmp(name, device) && can_open(root, "infiniband/", entry->d_name);
+    if (list)
+        closedir(list);
+    if (dir >= 0)
+        close(dir);
+    return opened;
+}
+
+/* The devices of a list such as "mlx5_0:1,mlx5_1:1". */
+static bool can_open_list(const char *root, const char *value)
+{
+    char *list = strdup(value), *rest = list, *device;
+    bool all = list;
+    while (all && (device = nuioa_next_word(&rest, ","))) {
+        device[strcspn(device, ":")] = '\0';
+        all = can_open_verbs(root, device);
+    }
+    free(list);
+    return all;
+}
+
+static bool can_open_slingshot(const struct nuioa_node *node, const char *root)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (node->nics[i].kind == NUIOA_NIC_SLINGSHOT)
+            all = all && *node->nics[i].cxi && can_open(root, "", node->nics[i].cxi);
+    return all;
+}
+
+bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const char *block)
+{
+    const char *list = setting(block, "UCX_NET_DEVICES");
+    return (!list || can_open_list(root, list)) &&
+           (!setting(block, "MPICH_") || can_open_slingshot(node, root));
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
+                           const char *block)
+{
+    return !nuioa_library_is_chosen(environment, block) && nuioa_library_opens(node, "", block) &&
+           (!setting(block, "UCX_") || !nuioa_library_has_file(environment, ""));
+}
+
+bool nuioa_library_is_container(const char *program)
+{
+    static const char *const names[] = { "apptainer", "singularity", "podman",  "podman-hpc",
+                                         "docker",    "shifter",     "sarus",   "enroot",
+                                         "ch-run",    "udocker",     "chroot",  "unshare",
+                                         "bwrap",     "proot",       "nerdctl", "charliecloud" };
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    for (unsigned i = 0; program && i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(slash ? slash + 1 : program, names[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_OUTPUT_LIBRARY_CHOICE_H
+#define NUIOA_OUTPUT_LIBRARY_CHOICE_H
+
+#include <stdbool.h>
+
+#include "topology/node.h"
+
+/* Whether the variables of nuioa_library_auto() may be set for a process: nobody else chooses the
+ * NICs of the library, and its devices can be opened. Only the process itself can know that, as the
+ * user, in its own cgroup, before its program begins. `block` is what nuioa_library_auto() wrote;
+ * an empty one may be set. `environment` has the form of util/variable.h; the process must have
+ * unset what an outer step has set (exported.h). */
+
+/* Returns true if the environment chooses NICs for the library of the block, or lacks what the
+ * block needs: any UCX_*, or a parameter of Open MPI that names UCX's devices; any of
+ * MPICH_OFI_NIC_* and MPICH_OFI_NUM_NICS, or no MPICH_GPU_SUPPORT_ENABLED=1; or the process will be
+ * in a container of Slurm (SLURM_CONTAINER). */
+bool nuioa_library_is_chosen(char *const *environment, const char *block);
+
+/* Returns true if a file chooses UCX's devices: ucx.conf or Open MPI's mca-params.conf, where the
+ * libraries look for them: below etc, the home and the current directory, and beside the
+ * directories of LD_LIBRARY_PATH and PATH. Absolute paths are below `root` ("" for this machine).
+ * A child reads them, because a file system may hang; if it has no answer after
+ * LIBRARY_FILES_MS, the result is true. */
+#define LIBRARY_FILES_MS 1000
+bool nuioa_library_has_file(char *const *environment, const char *root);
+
+/* Returns true if the process can open the device file of each NIC that the block names
+ * (dev/infiniband/uverbsN), or, for MPICH, of each Slingshot NIC of the node (dev/cxiN). The files
+ * are below `root`. They are opened and closed again. */
+bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const char *block);
+
+/* Returns true if the block may be set on this machine: all of that. */
+bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
+                           const char *block);
+
+/* Returns true if the program, a name or a path, starts another in a container, which need not have
+ * the devices of this process: apptainer and the like. NULL: false. */
+bool nuioa_library_is_container(const char *program);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "machine.h"
+#include "output/exported.h"
+#include "output/library_choice.h"
+
+/* Who else chooses NICs for a library, whether its devices open, and what an inner step takes
+ * back. */
+
+#define ENV(list) ((char *const *)(list))
+#define UCX "UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1\0UCX_MAX_RNDV_RAILS=4\0"
+#define MPICH "MPICH_OFI_NIC_POLICY=GPU\0"
+
+static void test_environment(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting; /* beside the one that MPICH needs */
+        bool ucx, mpich;
+    } cases[] = {
+        { "HOME=/home/user", false, false },
+        { "UCX_TLS=all", true, false },
+        { "UCX_NET_DEVICES=mlx5_1:1", true, false },
+        { "UCX_LOG_LEVEL=error", true, false },
+        { "XUCX_TLS=all", false, false },
+        { "OMPI_MCA_pml_ucx_devices=any", true, false },
+        { "OMPI_MCA_opal_common_ucx_devices=any", true, false },
+        { "OMPI_MCA_mca_base_env_list=A=1;UCX_TLS=rc", true, false },
+        { "OMPI_MCA_mca_base_env_list=A=1", false, false },
+        { "OMPI_MCA_mca_base_param_files=/opt/file", true, false },
+        { "OMPI_MCA_pml=ucx", false, false },
+        { "MPICH_OFI_NIC_POLICY=NUMA", false, true },
+        { "MPICH_OFI_NIC_MAPPING=0:0", false, true },
+        { "MPICH_OFI_NUM_NICS=1", false, true },
+        { "MPICH_VERSION_DISPLAY=1", false, false },
+        { "SLURM_CONTAINER=/bundle", true, true },
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char setting[64];
+        snprintf(setting, sizeof(setting), "%s", cases[i].setting);
+        const char *environment[] = { "MPICH_GPU_SUPPORT_ENABLED=1", setting, NULL };
+        assert_int_equal(nuioa_library_is_chosen(ENV(environment), UCX), cases[i].ucx);
+        assert_int_equal(nuioa_library_is_chosen(ENV(environment), MPICH), cases[i].mpich);
+    }
+    const char *without[] = { "A=1", NULL }, *off[] = { "MPICH_GPU_SUPPORT_ENABLED=0", NULL };
+    assert_true(nuioa_library_is_chosen(ENV(without), MPICH));
+    assert_true(nuioa_library_is_chosen(ENV(off), MPICH));
+    assert_false(nuioa_library_is_chosen(NULL, UCX));
+    assert_false(nuioa_library_is_chosen(ENV(off), ""));
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *text;
+        bool chosen;
+    } cases[] = {
+        { "etc/ucx/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1\n", true },
+        { "etc/ucx/ucx.conf", "# UCX_NET_DEVICES=mlx5_0:1\nUCX_TLS=all\n", false },
+        { "etc/ucx/ucx.conf", "[ARM]\n  UCX_MAX_RNDV_RAILS = 1\r\n", true },
+        { "etc/ucx/ucx.conf", "", false },
+        { "home/user/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1", true },
+        { "home/other/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1", false },
+        { "home/user/.openmpi/mca-params.conf", "mca_base_env_list=UCX_NET_DEVICES=a\n", true },
+        { "home/user/.openmpi/mca-params.conf", "pml = ucx\n", false },
+        { "etc/openmpi/openmpi-mca-params.conf", "pml_ucx_devices = mlx5_0\n", true },
+        { "opt/etc/openmpi-mca-params.conf", "opal_common_ucx_devices = any\n", true },
+        { "opt/ucx/etc/ucx/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1\n", true },
+        { "opt/ompi/etc/openmpi-mca-params.conf", "pml_ucx_devices = mlx5_0\n", true },
+    };
+    const char *environment[] = { "HOME=/home/user", "OPAL_PREFIX=/opt",
+                                  "LD_LIBRARY_PATH=/none:/opt/ucx/lib", "PATH=/bin:/opt/ompi/bin",
+                                  NULL };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct dump dump;
+        dump_make(&dump);
+        const char *root = dump.path;
+        dump_file(&dump, "opt/ucx/lib/libucp.so.0", "");
+        dump_file(&dump, "opt/ompi/bin/mpirun", "");
+        dump_file(&dump, cases[i].path, cases[i].text);
+        assert_int_equal(nuioa_library_has_file(ENV(environment), root), cases[i].chosen);
+        dump_remove(&dump);
+    }
+}
+
+/* A pipe that nobody writes to must not hold a launch; what it would say is unknown. */
+static void test_pipe(void **state)
+{
+    (void)state;
+    const char *environment[] = { "HOME=/home/user", NULL };
+    char path[512];
+    struct dump dump;
+    dump_make(&dump);
+    const char *root = dump.path;
+    dump_file(&dump, "home/user/file", "");
+    snprintf(path, sizeof(path), "%s/home/user/ucx.conf", root);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(nuioa_library_has_file(ENV(environment), root));
+    dump_remove(&dump);
+}
+
+static void test_devices(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    machine_quad(&node);
+    struct dump dump;
+    dump_make(&dump);
+    const char *root = dump.path;
+    assert_true(nuioa_library_opens(&node, root, ""));
+    assert_false(nuioa_library_opens(&node, root, UCX));
+    dump_file(&dump, "sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_1\n");
+    dump_file(&dump, "sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_0\n");
+    dump_file(&dump, "sys/class/infiniband_verbs/abi_version", "6\n");
+    dump_file(&dump, "dev/infiniband/uverbs0", "");
+    assert_false(nuioa_library_opens(&node, root, UCX));
+    assert_true(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_1:1\0"));
+    assert_false(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_0:1\0"));
+    assert_false(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_10:1\0"));
+    dump_file(&dump, "dev/infiniband/uverbs1", "");
+    assert_true(nuioa_library_opens(&node, root, UCX));
+
+    assert_true(nuioa_library_opens(&node, root, MPICH)); /* there is no Slingshot */
+    node.nics[0].kind = NUIOA_NIC_SLINGSHOT;
+    assert_false(nuioa_library_opens(&node, root, MPICH));
+    snprintf(node.nics[0].cxi, sizeof(node.nics[0].cxi), "cxi0");
+    assert_false(nuioa_library_opens(&node, root, MPICH));
+    dump_file(&dump, "dev/cxi0", "");
+    assert_true(nuioa_library_opens(&node, root, MPICH));
+    dump_remove(&dump);
+    nuioa_node_free(&node);
+}
+
+static void test_container(void **state)
+{
+    (void)state;
+    assert_true(nuioa_library_is_container("apptainer"));
+    assert_true(nuioa_library_is_container("/usr/bin/singularity"));
+    assert_false(nuioa_library_is_container("/opt/apptainer/app"));
+    assert_false(nuioa_library_is_container("./app"));
+    assert_false(nuioa_library_is_container(NULL));
+}
+
+/* What the user has changed since, and what he has set himself, stays. */
+static void test_exported(void **state)
+{
+    (void)state;
+    struct nuioa_exported exported = { "", "" };
+    char names[256], values[sizeof(exported.values) + 32], few[24];
+    assert_true(nuioa_exported_add(&exported, "UCX_NET_DEVICES", "mlx5_0:1"));
+    assert_true(nuioa_exported_add(&exported, "UCX_MAX_RNDV_RAILS", "4"));
+    assert_true(nuioa_exported_add(&exported, "NCCL_IB_HCA", "=mlx5_0:1"));
+    assert_false(nuioa_exported_add(&exported, "A", "two words"));
+    assert_string_equal(exported.names, "UCX_NET_DEVICES,UCX_MAX_RNDV_RAILS,NCCL_IB_HCA");
+    snprintf(values, sizeof(values), "SLURM_NUIOA_EXPORTED=%s", exported.values);
+    const char *rank[] = { values,
+                           "NUIOA_EXPORTED=A",
+                           "UCX_NET_DEVICES=mlx5_0:1",
+                           "UCX_MAX_RNDV_RAILS=2",
+                           "UCX_TLS=all",
+                           "NCCL_IB_HCA==mlx5_0:1",
+                           NULL };
+    assert_string_equal(nuioa_exported_outer(ENV(rank), names, sizeof(names)),
+                        "UCX_NET_DEVICES NCCL_IB_HCA SLURM_NUIOA_EXPORTED NUIOA_EXPORTED");
+    const char *lost[] = { "UCX_NET_DEVICES=mlx5_0:1", "NUIOA_EXPORTED=UCX_NET_DEVICES", NULL };
+    assert_string_equal(nuioa_exported_outer(ENV(lost), names, sizeof(names)), "NUIOA_EXPORTED");
+    assert_string_equal(nuioa_exported_outer(NULL, names, sizeof(names)), "");
+    const char *odd[] = { "SLURM_NUIOA_EXPORTED=  A =B A=1=2 ", "A=1=2", "=B=1", NULL };
+    assert_string_equal(nuioa_exported_outer(ENV(odd), names, sizeof(names)),
+                        "A SLURM_NUIOA_EXPORTED");
+    assert_string_equal(nuioa_exported_outer(ENV(rank), few, sizeof(few)), "UCX_NET_DEVICES");
+
+    char *large = calloc(1, sizeof(exported.values));
+    assert_non_null(large);
+    memset(large, 'x', sizeof(exported.values) - 20);
+    assert_false(nuioa_exported_add(&exported, "B", large)); /* and nothing of it is kept */
+    assert_string_equal(exported.names, "UCX_NET_DEVICES,UCX_MAX_RNDV_RAILS,NCCL_IB_HCA");
+    assert_null(strstr(exported.values, "xx"));
+    free(large);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_container),   cmocka_unit_test(test_exported),
+    };
+    return cmocka_run_group_tests_name("library_choice", tests, NULL, NULL);
+}
