@@ -35,6 +35,10 @@ if [ -z "${NUIOA_CORPUS:-}" ] && [ -d "$top/../shared/corpus" ]; then
     NUIOA_CORPUS=$(cd "$top/../shared/corpus" && pwd)
     export NUIOA_CORPUS
 fi
+if [ -z "${NUIOA_CASES:-}" ] && [ -d "$top/../shared/cases" ]; then
+    NUIOA_CASES=$(cd "$top/../shared/cases" && pwd)
+    export NUIOA_CASES
+fi
 
 # --- TAP -----------------------------------------------------------------------------------------
 
@@ -174,6 +178,7 @@ suite_topologies() {
         run_tap "$(basename "$test" .t)" "$test"
     done
     [ -n "$found" ] || echo "not ok - no tests in test/topologies"
+    run_tap cases "$top/test/cases/cases.t"
 }
 
 suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }

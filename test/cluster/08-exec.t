@@ -35,6 +35,27 @@ is "SLURM_NUIOA_HINTS counts, and a wrong variable is one line a node" \
     "$(of 6 NUIOA_WEIGHT) $(of 7 NUIOA_WEIGHT) $(sort <<<"$err" | uniq -c | xargs)" \
     "0 1 4 nuioa: warning: SLURM_NUIOA_LEDER: no such option; did you mean SLURM_NUIOA_LEADER?"
 
+# Scripts for PyTorch copy Slurm's numbers, without that of the local ranks.
+cat >"$work/copied" <<'END'
+#!/bin/sh
+export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS
+exec nuioa exec -- "$@"
+END
+chmod 755 "$work/copied"
+tally 8 srun -N4 --ntasks-per-node=2 -m cyclic "$home/${work##*/}/copied" "$home/rank"
+is "RANK, LOCAL_RANK and WORLD_SIZE of this step: as without them" \
+    "$(of 0 NUIOA_ORDER) $(of 7 NUIOA_ORDER)|$err" "0,4 3,7|"
+for layout in block cyclic; do
+    tally 8 env RANK=0 LOCAL_RANK=0 WORLD_SIZE=8 srun -N4 --ntasks-per-node=2 -m $layout \
+        nuioa exec -- "$home/rank"
+    is "... of the first rank in all of them, -m $layout: one line a node" \
+        "$rc|$(wc -l <<<"$err")|$(grep -c "contradict each other: use --launcher sl" <<<"$err")" \
+        "0|4|4"
+done
+tally 8 env WORLD_SIZE=2 LOCAL_RANK=0 RANK=0 srun -N4 --ntasks-per-node=2 nuioa exec -- "$home/rank"
+is "... of another job: one line a node" \
+    "$rc|$(grep -c "SLURM_STEP_NUM_TASKS=8 and WORLD_SIZE=2 contradict" <<<"$err")" "0|4"
+
 if command -v mpicc.openmpi >/dev/null; then
     cat >"$work/sum.c" <<'END'
 #include <mpi.h>

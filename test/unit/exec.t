@@ -277,6 +277,10 @@ once "... a rank of another step" "SLURM_PROCID=4 and RANK=0 contradict" 4 "${st
     LOCAL_RANK=%d RANK=0 WORLD_SIZE=8
 once "... which is that of the first one" "SLURM_PROCID=5 and RANK=4 contradict" 4 "${step[@]}" \
     LOCAL_RANK=%d RANK=4 WORLD_SIZE=8
+once "... all numbers are those of the job's first rank" "SLURM_PROCID=4 and RANK=0 contradict" 4 \
+    "${step[@]}" LOCAL_RANK=0 RANK=0 WORLD_SIZE=8
+once "... of the node's first one" "SLURM_LOCALID=1 and LOCAL_RANK=0 contradict" 4 \
+    "${step[@]}" LOCAL_RANK=0 RANK=4 WORLD_SIZE=8
 once "... the size of the job, of which this is one step" \
     "SLURM_STEP_NUM_TASKS=8 and WORLD_SIZE=16 contradict" 4 "${step[@]}" LOCAL_RANK=%d RANK=%r \
     WORLD_SIZE=16

@@ -145,7 +145,6 @@ static bool is_there(const struct launcher *launcher, char *const *environment)
 struct contradiction {
     const struct launcher *a, *b;
     const char *name_a, *name_b;
-    uint32_t said_a, said_b, local_a, local_b;
     bool whole; /* it is the same for all processes of the node */
 };
 
@@ -157,35 +156,41 @@ static bool differ(uint32_t a, uint32_t b)
 static struct contradiction compare(const struct launcher *a, const struct said *x,
                                     const struct launcher *b, const struct said *y)
 {
-    struct contradiction c = { a, b, NULL, NULL, 0, 0, x->local, y->local, false };
-    const struct {
-        const char *a, *b;
-        uint32_t x, y;
-        bool differ, whole;
-    } pairs[] = {
-        { a->local_size, b->local_size, x->count, y->count, differ(x->count, y->count), true },
-        { a->size, b->size, x->size, y->size, differ(x->size, y->size), true },
-        { a->local_rank, b->local_rank, x->local, y->local, x->local != y->local, false },
-        { a->rank, b->rank, x->rank, y->rank, differ(x->rank, y->rank), false },
-    };
-    for (unsigned i = 0; i < sizeof(pairs) / sizeof(*pairs) && !c.name_a; i++)
-        if (pairs[i].differ) {
-            c.name_a = pairs[i].a, c.name_b = pairs[i].b;
-            c.said_a = pairs[i].x, c.said_b = pairs[i].y;
-            c.whole = pairs[i].whole;
-        }
-    return c;
+    if (differ(x->count, y->count))
+        return (struct contradiction){ a, b, a->local_size, b->local_size, true };
+    if (differ(x->size, y->size))
+        return (struct contradiction){ a, b, a->size, b->size, true };
+    if (x->local != y->local)
+        return (struct contradiction){ a, b, a->local_rank, b->local_rank, false };
+    if (differ(x->rank, y->rank))
+        return (struct contradiction){ a, b, a->rank, b->rank, false };
+    return (struct contradiction){ .name_a = NULL };
 }
 
-/* Chooses the process that says it: the local rank 0, or where the second number is the same in all
- * processes, and by chance that of local rank 0, the local rank 1. */
-static bool is_speaker(const struct contradiction *c)
+/* Returns the rank in the job of local rank 0, for local rank 1; UNKNOWN if it is not known. */
+static uint32_t first_rank(const struct launcher *launcher, const struct said *said,
+                           char *const *environment)
 {
-    if (c->local_a == UNKNOWN || c->local_b == UNKNOWN)
-        return !c->local_a || !c->local_b || c->local_a == c->local_b;
+    uint32_t ranks[2] = { 0, 1 };
+    if (said->rank == UNKNOWN ||
+        (is_named(launcher, "slurm") && slurm_ranks(environment, ranks, 2) < 2))
+        return UNKNOWN;
+    return said->rank - (ranks[1] - ranks[0]);
+}
+
+/* Chooses the process that says it: the local rank 0; or where the second numbers are the same in
+ * all processes, and by chance those of local rank 0, the local rank 1. */
+static bool is_speaker(const struct contradiction *c, const struct said *x, const struct said *y,
+                       char *const *environment)
+{
+    if (x->local == UNKNOWN || y->local == UNKNOWN)
+        return !x->local || !y->local || x->local == y->local;
     if (c->whole)
-        return !c->local_a && !c->local_b;
-    return !c->local_a || (c->local_a == 1 && c->said_b == c->said_a - 1);
+        return !x->local && !y->local;
+    /* A number is the same in all, or right in this process and so in local rank 0. */
+    uint32_t first = first_rank(c->a, x, environment);
+    bool is_firsts = y->local <= 1 && (!differ(y->rank, first) || !differ(y->rank, x->rank));
+    return !x->local || (x->local == 1 && is_firsts);
 }
 
 static int fail_contradiction(const struct contradiction *c, char *const *environment,
@@ -235,10 +240,10 @@ static int detect(char *const *environment, bool has_count, struct launcher_plac
         if (is_passed_over(l, &said, *found, &had))
             continue;
         /* The numbers of the first one are taken for those that differ from process to process. */
-        struct contradiction c =
-            is_last_resort(l) ? compare(l, &said, *found, &had) : compare(*found, &had, l, &said);
+        const struct said *x = is_last_resort(l) ? &said : &had, *y = x == &had ? &said : &had;
+        struct contradiction c = compare(x == &had ? *found : l, x, x == &had ? l : *found, y);
         if (c.name_a) {
-            place->speaks = is_speaker(&c);
+            place->speaks = is_speaker(&c, x, y, environment);
             return fail_contradiction(&c, environment, err);
         }
         if (is_last_resort(l) ? is_copied(&had, &said) : had.count == UNKNOWN)
