@@ -64,6 +64,20 @@ static bool find_all(const struct doctor_conf *conf, const char *pattern, glob_t
            !glob(full, 0, NULL, found);
 }
 
+/* Finds the file `name` in one of the directories, which have colons between. */
+static bool take(const struct doctor_conf *conf, char path[PATH_MAX], const char *directories,
+                 const char *name)
+{
+    for (size_t length; directories && *directories;
+         directories += length + !!directories[length]) {
+        length = strcspn(directories, ":");
+        int all = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directories, name);
+        if (all > 0 && all < PATH_MAX && exists(conf, path))
+            return true;
+    }
+    return false;
+}
+
 /* --- slurm.conf ------------------------------------------------------------------------------- */
 
 static const char blanks[] = " \t\r";
@@ -147,28 +161,19 @@ static bool read_file(struct doctor_conf *conf, const char *path, int depth)
     return text;
 }
 
-/* Where Slurm is built to look for slurm.conf, then the usual places. */
+/* Looks where Slurm is built to look for slurm.conf, then in the usual places. */
 static void find_slurm_conf(struct doctor_conf *conf)
 {
-    static const char *const usual[] = { SLURM_PREFIX "/etc",
-                                         SLURM_PREFIX "/etc/slurm",
-                                         SYSCONFDIR "/slurm",
-                                         "/etc/slurm",
-                                         "/etc/slurm-llnl",
-                                         "/run/slurm/conf",
-                                         "/var/spool/slurmd/conf-cache",
-                                         "/var/spool/slurm/conf-cache",
-                                         "/var/spool/slurm/d/conf-cache",
-                                         "/usr/local/etc",
-                                         "/opt/slurm/etc" };
+    static const char usual[] =
+        SLURM_PREFIX "/etc:" SLURM_PREFIX "/etc/slurm:" SYSCONFDIR "/slurm:/etc/slurm:"
+                     "/etc/slurm-llnl:/run/slurm/conf:/var/spool/slurmd/conf-cache:"
+                     "/var/spool/slurm/conf-cache:/var/spool/slurm/d/conf-cache:"
+                     "/usr/local/etc:/opt/slurm/etc";
     const char *said = getenv("SLURM_CONF");
     if (said && *said == '/')
         nuioa_copy(conf->path, sizeof(conf->path), said);
-    for (unsigned i = 0; !*conf->path && i < sizeof(usual) / sizeof(*usual); i++) {
-        snprintf(conf->path, sizeof(conf->path), "%s/slurm.conf", usual[i]);
-        if (!exists(conf, conf->path))
-            *conf->path = '\0';
-    }
+    else if (!take(conf, conf->path, usual, "slurm.conf"))
+        *conf->path = '\0';
 }
 
 const char *doctor_conf_value(const struct doctor_conf *conf, const char *key)
@@ -301,20 +306,6 @@ void doctor_conf_free(struct doctor_conf *conf)
 }
 
 /* --- plugins ---------------------------------------------------------------------------------- */
-
-/* Looks in directories with colons between. */
-static bool take(const struct doctor_conf *conf, char path[PATH_MAX], const char *directories,
-                 const char *name)
-{
-    for (size_t length; directories && *directories;
-         directories += length + !!directories[length]) {
-        length = strcspn(directories, ":");
-        int all = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directories, name);
-        if (all > 0 && all < PATH_MAX && exists(conf, path))
-            return true;
-    }
-    return false;
-}
 
 bool doctor_conf_plugin(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])
 {

@@ -36,7 +36,8 @@ struct doctor_plug {
 struct doctor_conf {
     int top; /* descriptor of the directory that all paths are below, also those with '/' */
     const char *root; /* its path; "": this machine */
-    char path[256];   /* where slurm.conf was found; "" if nowhere, and all below is empty then */
+    char
+        path[PATH_MAX]; /* where slurm.conf was found; "" if nowhere, and all below is empty then */
     struct doctor_entry *entries, **last_entry; /* in the order of the files */
     char stack[256];                            /* the path of plugstack.conf */
     bool stack_found;                           /* it could be read */
