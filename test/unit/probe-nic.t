@@ -219,7 +219,7 @@ fails() {
 only='[[ $NUMA_STAND_IN_MEMORY = "2 4 "* ]] || { good "$@"; exit; }'
 marker=98$$
 bad hangs "$only; echo it begins; sleep ${marker}1 & sleep ${marker}2"
-fails hangs 'hangs \(client\) did not end in time: it begins' --timeout 3
+fails hangs 'hangs \(client\) did not end in time: it begins' --timeout 10
 bad dies "$only; echo 'Couldn'\''t allocate MR'; kill -SEGV \$\$"
 fails dies 'dies \(client\) died of signal 11: Couldn.t allocate MR'
 bad ends "$only; echo the port is down >&2; exit 3"

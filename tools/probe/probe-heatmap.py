@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws what `nuioa probe --json` or `nuioa probe --nic --json` has measured; nuioa starts it.
 
@@ -103,8 +102,9 @@ def main(path, check=None):
     if check:
         return
     d = json.load(sys.stdin)
-    matplotlib.rcParams["svg.fonttype"] = "none"  # texts stay texts
-    matplotlib.rcParams["svg.hashsalt"] = "nuioa"  # the same picture each time
+    # In SVG texts stay texts, of a font that browsers have; and each time it is the same picture.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nuioa",
+                                "font.sans-serif": ["DejaVu Sans", "sans-serif"]})
     figure = of_nics(d) if "cells" in d else between_numas(d)
     figure.savefig(sys.stdout.buffer, format=kind, bbox_inches="tight",
                    metadata={"Date": None} if kind == "svg" else None)

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The part of `nuioa probe --nic` that measures; tools/probe/nic_probe.c starts it.
 
