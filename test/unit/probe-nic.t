@@ -18,7 +18,9 @@ usage "--timeout: 'x' is not a number" probe --nic --timeout x
 usage "--number goes with --tool" probe --nic --number 'x'
 usage "--tool: 'iperf' is none of ib_write_bw" probe --nic --tool iperf
 usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}'
+usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}' --number ''
 usage "--tool: 'iperf {nic}' lacks {host}" probe --nic --tool 'iperf {nic}' --number x
+usage "--tool: ' {host}' must begin with a program" probe --nic --tool ' {host}' --number x
 usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {host}' --number '('
 usage "--nic: " probe --nic=, --rounds 1
 usage "--nic: names come after =, as in --nic=mlx5_0" probe --nic mlx5_0

@@ -70,13 +70,15 @@ static int read_tool(struct probe_nic_options *o)
                           "--tool: '%.40s' is none of ib_write_bw ib_read_bw cxi_write_bw "
                           "ucx_perftest fi_rma_bw ib_write_lat, and no command with {host}",
                           o->tool);
-    if (!o->number)
+    if (!o->number || !*o->number)
         return tool_usage("probe", "--tool 'COMMAND' needs --number REGEX, which finds its MB/s");
     if (!strstr(o->tool, "{host}"))
         return tool_usage("probe",
                           "--tool: '%.80s' lacks {host}, in whose place the client gets the "
                           "server's name",
                           o->tool);
+    if (o->tool[strspn(o->tool, " \t")] == '{')
+        return tool_usage("probe", "--tool: '%.80s' must begin with a program", o->tool);
     return read_expression(o);
 }
 

@@ -173,7 +173,7 @@ class End:
                 os._exit(127)
             os.environ.update(w.split("=", 1) for w in words_of(benchmark.variables, values))
         self.role, self.benchmark, self.port = role, benchmark, int(values["port"] or 0)
-        words = words_of(benchmark.command, values)
+        words = words_of(benchmark.command, values) or [""]
         try:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
