@@ -40,6 +40,9 @@ compare --time "'took (.*)'" -n 6 -- srun -n2 "$dir/program" 10 10
 like "neither, or a difference below the noise" "$rc|$out" '^0\|.*ratio (0\.99|1\.00)[0-9]'
 compare --time "'took (.*)'" --set TUNED=1 -- srun -n2 "$dir/program" 10 9
 like "a variable" "$rc|$out" '^0\|.*without TUNED=1: median 10\..*faster: '
+compare --time "'took (.*)'" --set OMPI_MCA_x=1 srun -n2 "$dir/program" 10 9
+like "a variable of MPI, and a program without it" "$rc|$err" \
+    '^0\|.*nuioa compare: no MPI library says that it reads OMPI_MCA_x: if the program does not'
 
 # What the MPI library does not have is not measured as if it did something.
 cat >"$work/mpi.c" <<'END'
@@ -70,6 +73,7 @@ for kind in openmpi mpich; do
         "^1\\|.*nuioa: --set: ${known%%=*}_X is not in this library, .*: nothing is compared"
     compare --time "'took (.*)'" --set "$known" -n 6 -- srun --mpi=$pmi -n1 "$dir/$kind"
     like "$kind: one that it has" "$rc|$out" "^0\\|.*without $known: median 10"
+    unlike "$kind: ... is no reason to doubt" "$err" 'no MPI library says that it reads'
 done
 
 compare --time "'took (.*)'" -- srun -n2 "$dir/absent" 10 9

@@ -106,6 +106,13 @@ else
     skip "a full disk is no answer" "no /dev/full here"
 fi
 
+for arguments in topo "plan -n 1 --json" "doctor --brief" "cache --help" version; do
+    # shellcheck disable=SC2086
+    "$tool" $arguments >&- 2>"$work/err"
+    is "a closed standard output is no answer: nuioa $arguments" "$?|$(<"$work/err")" \
+        "1|nuioa: standard output: Bad file descriptor"
+done
+
 # --- answers ------------------------------------------------------------------------------------
 
 for word in --version version -v; do
