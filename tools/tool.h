@@ -43,10 +43,10 @@ struct tool_args {
 
 /* Reads long options of a command, argv[1] to argv[argc - 1]; argv[0] is the command: "--name
  * value" and "--name=value". '_' in a name is taken as '-', "--nuioa-name", as srun calls it, as
- * "--name", "-h" as "--help", and "-n" of plan as "--tasks". Of an option that is there twice the last one counts. `options`
- * ends with name == NULL. An option that is not in it is given to other(args, context), which
- * returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. Returns 0, or TOOL_USAGE after a
- * message on stderr. Values point into argv. */
+ * "--name", "-h" as "--help", and "-n" of plan as "--tasks". Of an option that is there twice
+ * the last one counts. `options` ends with name == NULL. An option that is not in it is given to
+ * other(args, context), which returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. Returns
+ * 0, or TOOL_USAGE after a message on stderr. Values point into argv. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 

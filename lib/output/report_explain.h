@@ -15,8 +15,8 @@
 unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
                               FILE *out);
 
-/* Explains the columns that are `shown` in that table, and prints the terms of the cost J (mapping/problem.h), how
- * the mapping was found, and the facts about the node. */
+/* Explains the columns that are `shown` in that table, and prints the terms of the cost J
+ * (mapping/problem.h), how the mapping was found, and the facts about the node. */
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, unsigned shown, FILE *out);
 
