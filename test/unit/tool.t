@@ -196,10 +196,10 @@ for typed in "-n 3" -n3; do
     run plan --topology "$hagrid" $typed
     is "plan $typed" "$status|$out|$err" "0|$whole|"
 done
-for typed in "--tasks 4" "--tasks 4 --hints heavy=3" "--tasks 16 --hints $weights" \
-    "--tasks 2 --nuioa=export" "--tasks 17 --binding none --nuioa=force"; do
+for typed in "hagrid5 --tasks 4" "hagrid5 --tasks 16 --hints $weights" \
+    "big --tasks 256 --hints heavy=200" "four-rails --tasks 2 --cores pack"; do
     # shellcheck disable=SC2086
-    run plan --explain --topology "$hagrid" $typed
+    run plan --explain --topology "$machines/"${typed/ /.xml }
     is "plan --explain $typed: what is explained is shown, and the other way round" \
         "$(sed -nE 's/^  (before|order|local|partners) +[a-z].*/\1/p' "$work/out" | xargs)" \
         "$(sed -n 2p "$work/out" | grep -oE '(before|order|local|partners)' | xargs)"
