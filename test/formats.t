@@ -66,9 +66,11 @@ prints plan-no-nic 0 "$tool" plan --topology "$machines/laptop.xml" --tasks 2 --
 prints plan-nowhere 0 "$tool" plan --topology "$machines/nic-under-machine.xml" --tasks 2 --json
 flat=$machines/flat-slit.xml
 prints plan-warned 0 "$tool" plan --topology "$flat" --tasks 2 --nic no-such --json
+prints plan-exports 0 "$tool" plan --topology "$machines/four-rails.xml" --tasks 8 \
+    --rails connected --json
 prints plan-gpus 0 "$tool" plan --topology "$machines/gpus.xml" --gpus '0;;1,2' --json
 documents "nuioa plan --json" plan-hints plan-pairs plan-plain plan-no-nic plan-nowhere plan-gpus \
-    plan-warned
+    plan-exports plan-warned
 
 published=$here/probe/hagrid.txt
 printf '0 1 1 1\n1 0 1 1\n1 -1 0 1\n1 1 1 0\n' >"$work/refused.txt"

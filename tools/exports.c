@@ -35,10 +35,11 @@ static size_t take(char *all, size_t used, const char *block)
 }
 
 /* Returns true if export=auto may set this block. */
-static bool may_set(const struct nuioa_node *node, enum tool_exports_check check, const char *block)
+static bool may_set(const struct nuioa_node *node, const struct nuioa_options *options,
+                    enum tool_exports_check check, const char *block)
 {
     if (check == TOOL_EXPORTS_HERE)
-        return *block && nuioa_library_is_free(environ, node, block);
+        return *block && nuioa_library_is_free(environ, node, block, options->deadline_ms);
     return check == TOOL_EXPORTS_THERE && !nuioa_library_is_chosen(environ, block);
 }
 
@@ -56,7 +57,7 @@ char *tool_exports_of(const struct nuioa_plan *plan, const struct nuioa_node *no
         if (nuioa_library_variables(plan, node, options, local, block, BLOCK_SIZE) >= 0)
             used = take(all, used, block);
         if (nuioa_library_auto(plan, node, options, local, block, BLOCK_SIZE) >= 0 &&
-            may_set(node, check, block))
+            may_set(node, options, check, block))
             take(all, used, block);
     }
     free(block);

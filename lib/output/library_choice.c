@@ -155,12 +155,12 @@ static void look(int fd, void *arg)
     nuioa_subprocess_write(fd, &answer, 1);
 }
 
-bool nuioa_library_has_file(char *const *environment, const char *root)
+bool nuioa_library_has_file(char *const *environment, const char *root, unsigned limit_ms)
 {
     struct files files = { environment, root };
     void *bytes = NULL;
     size_t length = 0;
-    if (nuioa_subprocess_run(look, &files, LIBRARY_FILES_MS, 1, &bytes, &length) < 0)
+    if (nuioa_subprocess_run(look, &files, limit_ms, 1, &bytes, &length) < 0)
         return true;
     bool found = length != 1 || *(const char *)bytes != 'n';
     free(bytes);
@@ -230,10 +230,10 @@ bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
-                           const char *block)
+                           const char *block, unsigned limit_ms)
 {
     return !nuioa_library_is_chosen(environment, block) && nuioa_library_opens(node, "", block) &&
-           (!setting(block, "UCX_") || !nuioa_library_has_file(environment, ""));
+           (!setting(block, "UCX_") || !nuioa_library_has_file(environment, "", limit_ms));
 }
 
 bool nuioa_library_is_container(const char *program)

@@ -22,18 +22,17 @@ bool nuioa_library_is_chosen(char *const *environment, const char *block);
  * libraries look for them: below etc, the home and the current directory, and beside the
  * directories of LD_LIBRARY_PATH and PATH. Absolute paths are below `root` ("" for this machine).
  * A child reads them, because a file system may hang; if it has no answer after
- * LIBRARY_FILES_MS, the result is true. */
-#define LIBRARY_FILES_MS 1000
-bool nuioa_library_has_file(char *const *environment, const char *root);
+ * `limit_ms` milliseconds, the result is true. */
+bool nuioa_library_has_file(char *const *environment, const char *root, unsigned limit_ms);
 
 /* Returns true if the process can open the device file of each NIC that the block names
  * (dev/infiniband/uverbsN), or, for MPICH, of each Slingshot NIC of the node (dev/cxiN). The files
  * are below `root`. They are opened and closed again. */
 bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const char *block);
 
-/* Returns true if the block may be set on this machine: all of that. */
+/* Returns true if the block may be set on this machine: all of that. `limit_ms` is for files. */
 bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
-                           const char *block);
+                           const char *block, unsigned limit_ms);
 
 /* Returns true if the program, a name or a path, starts another in a container, which need not have
  * the devices of this process: apptainer and the like. NULL: false. */

@@ -62,21 +62,24 @@ static void set_others(struct own *own, const char *block, const char *prefix)
 /* Sets the variables of export=auto, if nobody else chooses NICs and this process reaches them. */
 static void set_automatic(struct own *own, const char *block)
 {
+    const struct step_facts *facts = own->context->facts;
     int argc = 0;
     char **argv = NULL;
     if (*block && spank_get_item(own->spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS &&
         argc > 0 && !nuioa_library_is_container(argv[0]) &&
-        nuioa_library_is_free(step_environment(own->spank), &own->context->facts->node, block))
+        nuioa_library_is_free(step_environment(own->spank), &facts->node, block,
+                              facts->options.deadline_ms))
         set_others(own, block, "");
 }
 
 /* Says for an inner step what has been set. */
 static void set_exported(const struct own *own)
 {
+    spank_t spank = own->spank;
     if (!*own->exported.names)
         return;
-    spank_setenv(own->spank, "NUIOA_EXPORTED", own->exported.names, 1);
-    spank_setenv(own->spank, NUIOA_VARIABLE_EXPORTED, own->exported.values, 1);
+    spank_setenv(spank, "NUIOA_EXPORTED", own->exported.names, 1);
+    spank_setenv(spank, NUIOA_VARIABLE_EXPORTED, own->exported.values, 1);
 }
 
 /* Tells `nuioa exec` of which step the variables of nuioa are. */

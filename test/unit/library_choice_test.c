@@ -90,7 +90,7 @@ static void test_files(void **state)
         dump_file(&dump, "opt/ucx/lib/libucp.so.0", "");
         dump_file(&dump, "opt/ompi/bin/mpirun", "");
         dump_file(&dump, cases[i].path, cases[i].text);
-        assert_int_equal(nuioa_library_has_file(ENV(environment), root), cases[i].chosen);
+        assert_int_equal(nuioa_library_has_file(ENV(environment), root, 60000), cases[i].chosen);
         dump_remove(&dump);
     }
 }
@@ -107,7 +107,7 @@ static void test_pipe(void **state)
     dump_file(&dump, "home/user/file", "");
     snprintf(path, sizeof(path), "%s/home/user/ucx.conf", root);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_true(nuioa_library_has_file(ENV(environment), root));
+    assert_true(nuioa_library_has_file(ENV(environment), root, 60000));
     dump_remove(&dump);
 }
 

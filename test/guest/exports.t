@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# export=auto on a node with four GPUs and RDMA devices behind its PCIe switches: UCX itself is asked
+# which devices a rank opens. A rank that is known to have a GPU opens that GPU's NICs and no others;
+# where something is not known, or somebody else chooses NICs, it opens what it opens without nuioa.
+#
+# The RDMA devices are rxe, as in rails.t.
+if [ ! -e /nuioa/settings ]; then
+    here=$(dirname "$(readlink -f "$0")")
+    payload=$(mktemp -d)
+    chmod 755 "$payload" # it becomes the guest's root
+    trap 'rm -rf "$payload"' EXIT
+    if ! command -v ucx_info >/dev/null; then
+        . "$here/../tap.sh"
+        skip "what UCX opens" "no ucx_info"
+        done_testing
+        exit
+    fi
+    mkdir -p "$payload/usr/local/bin"
+    cp "$(command -v ucx_info)" "$payload/usr/local/bin"
+    "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
+        --plugstack "deadline_ms=10000" "$@" -- "$0"
+    exit
+fi
+# shellcheck source=lib.sh
+. /nuioa/lib.sh
+# shellcheck source=gpus.sh
+. /nuioa/gpus.sh
+ok "there are RDMA devices" make_roce
+chmod 666 /dev/infiniband/uverbs*
+the_plugin_does
+[ "$plugin" = no ] || nuioa cache
+
+# opened SRUN-OPTION...: for each rank the devices that UCX opens, those that it was told, and those
+# of its NUIOA_NICS.
+opened() {
+    local option options=()
+    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
+    # shellcheck disable=SC2016 # the rank's
+    as_user timeout 120 srun -N1 "${options[@]}" sh -c '
+        echo "$SLURM_PROCID $(ucx_info -p -u t | grep -oE "rxe[0-9]:1" | sort -u | paste -sd,)" \
+            "${UCX_NET_DEVICES:--} ${NUIOA_NICS:--} ${NUIOA_EXPORTED:--}"' 2>/tmp/said |
+        sort -n | cut -d' ' -f2-
+}
+all=rxe0:1,rxe1:1,rxe2:1,rxe3:1,rxe4:1
+auto=(--nuioa "--nuioa-nic=roce,rxe*" --nuioa-rails=connected)
+
+# as_without NAME SRUN-OPTION...: each rank opens all devices, and was told none.
+as_without() {
+    local name=$1 got
+    shift
+    got=$(opened "$@")
+    is "$name: UCX opens what it opens without" \
+        "$(awk '{ print $1, $2, $4 }' <<<"$got" | sort -u)" "$all - -"
+    [ -n "$got" ] || note "$(cat /tmp/said)"
+}
+
+as_without "export=none" -n4 -c1 "${auto[@]}" --nuioa-export=none
+
+# --- a GPU for each rank --------------------------------------------------------------------------
+
+# Sets own: how many ranks open exactly the NICs of their GPU, which they were told.
+count_own() {
+    seen=$(opened "$@")
+    own=$(awk -v all="$all" 'NF == 4 && $1 == $2 && $2 == $3 && $1 != all &&
+        $4 == "UCX_NET_DEVICES" { n++ } END { print n + 0 }' <<<"$seen")
+}
+known=(-n4 -c1 --gpus-per-task=1)
+count_own "${known[@]}" "${auto[@]}"
+is "each rank opens the NICs of its GPU, and no other" "$own" 4
+note "$seen"
+is "... and these are four" "$(cut -d' ' -f1 <<<"$seen" | tr , '\n' | sort -u | wc -l)" 4
+as_without "GPUs that all ranks see" -n4 -c1 --gpus=4 "${auto[@]}"
+
+# --- what is not certain, and who else chooses ----------------------------------------------------
+
+as_without "nobody says that the NICs are connected" "${known[@]}" "${auto[@]:0:2}"
+as_without "only the site wants nuioa" "${known[@]}" --nuioa-rails=connected
+as_without "a rank alone on its node" -n1 -c1 --gpus-per-task=1 "${auto[@]}"
+echo UCX_NET_DEVICES=rxe0:1 >/home/user/ucx.conf
+is "ucx.conf chooses" "$(cd /home/user && opened "${known[@]}" "${auto[@]}" | cut -d' ' -f2,4 |
+    sort -u)" "- -"
+echo UCX_LOG_LEVEL=error >/home/user/ucx.conf
+count_own "${known[@]}" "${auto[@]}"
+is "... and one that does not say NICs counts for nothing" "$own" 4
+rm /home/user/ucx.conf
+export UCX_LOG_LEVEL=error
+as_without "the user has a variable of UCX" "${known[@]}" "${auto[@]}"
+unset UCX_LOG_LEVEL
+chmod 600 /dev/infiniband/uverbs*
+is "devices that the rank cannot open" \
+    "$(opened "${known[@]}" "${auto[@]}" | awk '{ print $(NF - 2), $NF }' | sort -u)" "- -"
+chmod 666 /dev/infiniband/uverbs*
+
+# --- ranks without GPUs ---------------------------------------------------------------------------
+
+# Two are all that UCX uses at once, so that one rank of eight that communicates must have both.
+got=$(opened -n8 -O --nuioa "--nuioa-nic=rxe1,rxe2" --nuioa-rails=connected)
+is "one rank of eight has both of two ports" "$(cut -d' ' -f1,2 <<<"$got" | sort -u)" "$all -"
+three=(-n8 -O --nuioa "--nuioa-nic=rxe1,rxe2,rxe3" --nuioa-rails=connected)
+got=$(opened "${three[@]}")
+is "with three ports each has two" "$(awk '$1 == $2 && split($1, a, ",") == 2 { n++ }
+    END { print n + 0 }' <<<"$got")" 8
+note "$got"
+
+# --- what a rank starts ---------------------------------------------------------------------------
+
+# inner VARIABLE=VALUE...: what the rank of a step that a rank starts with these has
+inner() {
+    # shellcheck disable=SC2016 # the rank's
+    as_user timeout 120 srun -N1 "${three[@]}" sh -c '[ "$SLURM_PROCID" = 0 ] || exit 0
+        echo "${UCX_NET_DEVICES:+outer}"
+        env "$@" srun --overlap -N1 -n1 -c1 sh -c "echo \${UCX_NET_DEVICES:--} \${NUIOA_EXPORTED:--}"' \
+        sh "$@" 2>/tmp/said | xargs
+}
+is "a nested srun inherits nothing" "$(inner A=1)" "outer - -"
+note "$(cat /tmp/said)"
+is "... and keeps what the user has set" "$(inner UCX_NET_DEVICES=rxe0:1)" "outer rxe0:1 -"
+# shellcheck disable=SC2016 # the rank's
+is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" sh -c '
+    mpirun.openmpi --oversubscribe -n 2 sh -c "echo \${UCX_NET_DEVICES:--}"' 2>/tmp/said |
+    sort -u)" "-"
+
+done_testing
