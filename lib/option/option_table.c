@@ -308,8 +308,8 @@ const struct nuioa_option nuioa_option_table[] = {
       "the MPI library's progress thread; auto: only say which core that is (NUIOA_COMM_CPUS)",
       false, set_word, FIELD(threads) },
     { "export", "auto|env|pmix|locality|ucx|ofi|nccl|psm|mpich|nvshmem|none", "auto",
-      "how ranks are told, comma list; auto: env, pmix, locality, and if you typed --nuioa the NICs "
-      "of UCX and Cray's MPICH, where that is sure to be right; what you have set stays",
+      "how ranks are told, comma list; auto: env, pmix, locality, and if you typed --nuioa the "
+      "NICs of UCX and Cray's MPICH, where that is sure to be right; what you have set stays",
       false, set_export, FIELD(export_set) },
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_path, FIELD(trace) },

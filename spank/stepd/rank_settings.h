@@ -12,8 +12,8 @@
  * left. They would be wrong in this step: ranks would wait for a leader that leads another step. */
 void rank_settings_unset_outer(spank_t spank);
 
-/* In init_post_opt of every step, also where nuioa is off, and of a batch script: removes what nuioa
- * has set for other programs in a rank of an outer step (output/exported.h). */
+/* In init_post_opt of every step, also where nuioa is off, and of a batch script: removes what
+ * nuioa has set for other libraries in a rank of an outer step (output/exported.h). */
 void rank_settings_unset_exported(spank_t spank);
 
 /* After the plan is carried out and before any task calls exec: writes each task's memory policy

@@ -112,8 +112,9 @@ is "off: the environment is as it was" "$(grep '^3 NUIOA_' <<<"$out" | sort | pa
     "$(printf '3 %s\n' "${mine[@]}" | sort | paste -s -d ' ')"
 
 # What nuioa has set for other libraries in a rank of an outer step is taken back in every step, a
-# launcher's and one without nuioa too, and in a batch script; what the user has changed since stays.
-given=(UCX_NET_DEVICES=mlx5_0:1 UCX_MAX_RNDV_RAILS=4 NUIOA_EXPORTED=UCX_NET_DEVICES,UCX_MAX_RNDV_RAILS
+# launcher's and one without nuioa too, and in a batch script; what the user has changed stays.
+given=(UCX_NET_DEVICES=mlx5_0:1 UCX_MAX_RNDV_RAILS=4
+    NUIOA_EXPORTED=UCX_NET_DEVICES,UCX_MAX_RNDV_RAILS
     "SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_0:1 UCX_MAX_RNDV_RAILS=3")
 cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 #!/bin/sh
@@ -121,8 +122,10 @@ cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 END
 chmod +x "$CLUSTER_DIR/home/mpirun"
 cp "$CLUSTER_DIR/home/mpirun" "$CLUSTER_DIR/home/exported"
-for how in "--nuioa exported" "exported" "--nuioa mpirun" "--nuioa=off exported"; do
-    user env "${given[@]}" srun -n1 -w node1 $(grep -o -- "--nuioa[=a-z]*" <<<"$how") "$home/${how##* }"
+for how in "--nuioa exported" exported "--nuioa mpirun" "--nuioa=off exported"; do
+    flags=()
+    [ "$how" = exported ] || flags=("${how% *}")
+    user env "${given[@]}" srun -n1 -w node1 "${flags[@]}" "$home/${how##* }"
     is "an outer step's variables of other libraries: ${how}" "$out" UCX_MAX_RNDV_RAILS=4
 done
 user env "${given[@]}" srun --export=NONE -n1 -w node1 --nuioa "$home/exported"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# export=auto on a node with four GPUs and RDMA devices behind its PCIe switches: UCX itself is asked
-# which devices a rank opens. A rank that is known to have a GPU opens that GPU's NICs and no others;
-# where something is not known, or somebody else chooses NICs, it opens what it opens without nuioa.
+# export=auto on a node with four GPUs and RDMA devices behind its PCIe switches: UCX itself says
+# which devices a rank opens. A rank that is known to have a GPU opens that GPU's NICs and no other
+# ones; where something is unknown, or somebody else chooses NICs, all that it opens without.
 #
 # The RDMA devices are rxe, as in rails.t.
 if [ ! -e /nuioa/settings ]; then
@@ -29,16 +29,13 @@ fi
 . /nuioa/gpus.sh
 ok "there are RDMA devices" make_roce
 chmod 666 /dev/infiniband/uverbs*
-the_plugin_does
-[ "$plugin" = no ] || nuioa cache
+nuioa cache
 
 # opened SRUN-OPTION...: for each rank the devices that UCX opens, those that it was told, and those
 # of its NUIOA_NICS.
 opened() {
-    local option options=()
-    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
     # shellcheck disable=SC2016 # the rank's
-    as_user timeout 120 srun -N1 "${options[@]}" sh -c '
+    as_user timeout 120 srun -N1 "$@" sh -c '
         echo "$SLURM_PROCID $(ucx_info -p -u t | grep -oE "rxe[0-9]:1" | sort -u | paste -sd,)" \
             "${UCX_NET_DEVICES:--} ${NUIOA_NICS:--} ${NUIOA_EXPORTED:--}"' 2>/tmp/said |
         sort -n | cut -d' ' -f2-
@@ -62,15 +59,15 @@ as_without "export=none" -n4 -c1 "${auto[@]}" --nuioa-export=none
 
 # Sets own: how many ranks open exactly the NICs of their GPU, which they were told.
 count_own() {
-    seen=$(opened "$@")
+    lines=$(opened "$@")
     own=$(awk -v all="$all" 'NF == 4 && $1 == $2 && $2 == $3 && $1 != all &&
-        $4 == "UCX_NET_DEVICES" { n++ } END { print n + 0 }' <<<"$seen")
+        $4 == "UCX_NET_DEVICES" { n++ } END { print n + 0 }' <<<"$lines")
 }
 known=(-n4 -c1 --gpus-per-task=1)
 count_own "${known[@]}" "${auto[@]}"
 is "each rank opens the NICs of its GPU, and no other" "$own" 4
-note "$seen"
-is "... and these are four" "$(cut -d' ' -f1 <<<"$seen" | tr , '\n' | sort -u | wc -l)" 4
+note "$lines"
+is "... and these are four" "$(cut -d' ' -f1 <<<"$lines" | tr , '\n' | sort -u | wc -l)" 4
 as_without "GPUs that all ranks see" -n4 -c1 --gpus=4 "${auto[@]}"
 
 # --- what is not certain, and who else chooses ----------------------------------------------------
@@ -111,7 +108,8 @@ inner() {
     # shellcheck disable=SC2016 # the rank's
     as_user timeout 120 srun -N1 "${three[@]}" sh -c '[ "$SLURM_PROCID" = 0 ] || exit 0
         echo "${UCX_NET_DEVICES:+outer}"
-        env "$@" srun --overlap -N1 -n1 -c1 sh -c "echo \${UCX_NET_DEVICES:--} \${NUIOA_EXPORTED:--}"' \
+        env "$@" srun --overlap -N1 -n1 -c1 sh -c \
+            "echo \${UCX_NET_DEVICES:--} \${NUIOA_EXPORTED:--}"' \
         sh "$@" 2>/tmp/said | xargs
 }
 is "a nested srun inherits nothing" "$(inner A=1)" "outer - -"

@@ -432,7 +432,8 @@ filters() {
         grep -cE '^(UCX|FI)_'
 }
 # --print shows them for another machine, and for this one what the process would really get.
-for check in "|exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1" "UCX_TLS=all|" "UCX_NET_DEVICES=mlx5_3:1|"; do
+for check in "|exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1" "UCX_TLS=all|" \
+    "UCX_NET_DEVICES=mlx5_3:1|"; do
     is "--print: the variables of other libraries${check%|*}" \
         "$(env -u UCX_TLS ${check%|*} "$tool" exec --print --topology "$machines/four-rails.xml" \
             --local-rank 0 --local-size 8 --rails connected | grep ^exports)" "${check#*|}"

@@ -14,11 +14,12 @@ int exec_bind(const struct exec_plan *exec);
  * nuioa has set there and that nobody has changed. */
 void exec_unset_outer(void);
 
-/* Returns the variables of other libraries that choose NICs for this process as `program` (NULL: not
- * known): a block (tools/exports.h) that the caller frees, or NULL without memory. */
+/* Returns the variables of other libraries that choose NICs for this process as `program` (NULL:
+ * not known): a block (tools/exports.h) that the caller frees, or NULL without memory. */
 char *exec_exports(const struct exec_plan *exec, const char *program);
 
-/* Sets the memory policy and the environment for `program`. Faults are added to the warnings of *exec. */
+/* Sets the memory policy and the environment for `program`. Faults are added to the warnings of
+ * *exec. */
 void exec_apply(struct exec_plan *exec, const char *program);
 
 /* Sets the variables that depend on the NICs of the process only. */
