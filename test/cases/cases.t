@@ -121,7 +121,10 @@ class Case:
         """Returns what is there instead, or None."""
         text = "".join(run[1] for run in self.runs)
         if key in FIELDS:
-            got = self.field(key)
+            try:
+                got = self.field(key)
+            except (KeyError, ValueError):
+                return "no JSON: " + text[:500]
             return None if got == " ".join(wanted.split()) else got
         if key == "status":
             got = str(self.runs[-1][0])
