@@ -281,8 +281,8 @@ is "topo --json: keys of a NUMA node" "$(json "*d['numa'][0]")" \
     "os_index cpus allowed_cpus memory_bytes package"
 is "topo --json: keys of distance" "$(json "*d['distance']")" "source matrix level"
 is "topo --json: keys of a NIC" "$(json "*d['nics'][0]")" \
-    "name port netdev kind pci state rate_mbps virtual fabric numa cpus locality level usable why \
-role role_source role_why"
+    "name port netdev kind pci state rate_mbps virtual vf fabric numa cpus locality level usable \
+why role role_source role_why"
 is "topo --json: a matrix from initiator to memory" \
     "$(json "d['distance']['matrix'][5],d['distance']['matrix'][0][5]")" \
     "[39, 29, 29, 20, 31, 10, 20, 21] 49"
