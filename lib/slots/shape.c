@@ -184,12 +184,14 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
 {
     struct match m = { 0 };
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    size_t size = 0;
+    for (uint32_t i = 0; i < node->pu_count; i++)
+        size += node->pus[i].numa == (int32_t)numa;
     int rc = used ? 0 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
     if (rc == 0)
-        rc = match_alloc(&m, (size_t)hwloc_bitmap_weight(used),
-                         (size_t)hwloc_bitmap_weight(node->numas[numa].cpus), node->pu_count);
+        rc = match_alloc(&m, (size_t)hwloc_bitmap_weight(used), size, node->pu_count);
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
     if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);
