@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """nuioa compare: runs a program several times without and with nuioa, and says whether it is
 faster. tools/python.c starts it; Python 3.6 and its standard library are enough."""

@@ -33,7 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 CASES = os.environ.get("NUIOA_CASES", os.path.join(TOP, "../shared/cases"))
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of small files
-KNOWN = 4
+KNOWN = 0
 FIELDS = ("nics", "gpus", "cpus", "path", "level", "to_gpu", "memory")
 tested = 0
 
