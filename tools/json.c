@@ -11,7 +11,7 @@
 #include "output/report_explain.h"
 #include "output/user_variables.h"
 #include "tools/exports.h"
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 

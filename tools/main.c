@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cache.h"
+#include "tools/cache_command.h"
 #include "tools/doctor/doctor.h"
 #include "tools/exec/exec.h"
 #include "tools/exec/traffic.h"
-#include "tools/layout.h"
-#include "tools/plan.h"
+#include "tools/layout_command.h"
+#include "tools/plan_command.h"
 #include "tools/probe/probe.h"
-#include "tools/profile.h"
+#include "tools/profile_command.h"
 #include "tools/python.h"
 #include "tools/tool.h"
 #include "tools/topo.h"

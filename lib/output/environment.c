@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/block.h"
-#include "output/gpu_nics.h"
+#include "output/variable_block.h"
+#include "output/gpu_nics_text.h"
 #include "util/number.h"
 
 const char *const nuioa_environment_names[] = {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/block.h"
+#include "output/variable_block.h"
 #include "topology/nic_guess.h"
 #include "util/number.h"
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "plan/plan_cost.h"
+#include "plan/plan_judge.h"
 #include "slots/slot_pack.h"
 #include "slots/free_cores.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/plan_cost.h"
+#include "plan/plan_judge.h"
 #include "slots/rank_block.h"
 #include "slots/free_cores.h"
 #include "slots/free_slots.h"

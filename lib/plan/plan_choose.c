@@ -9,6 +9,7 @@
 #include "slots/gpu_slots.h"
 #include "nics/gpu_distance.h"
 #include "plan/plan_cost.h"
+#include "plan/plan_judge.h"
 #include "slots/rail_load.h"
 #include "plan/block_place.h"
 #include "mapping/mapping.h"
@@ -440,7 +441,9 @@ int nuioa_plan_choose(struct planner *p)
     const struct nuioa_request *r = p->basis.request;
     enum nuioa_reason stay = must_stay(r);
     struct nuioa_slots own = { 0 };
-    int rc = nuioa_plan_cost(p);
+    int rc = nuioa_plan_cost(p, true);
+    if (rc == 0)
+        rc = nuioa_plan_keep(p);
     if (stay == NUIOA_REASON_NONE && !p->basis.follows)
         stay = missing_basis(p);
     if (rc == 0 && stay != NUIOA_REASON_NONE)

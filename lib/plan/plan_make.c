@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/plan_choose.h"
-#include "plan/plan_cost.h"
+#include "plan/plan_judge.h"
 #include "plan/plan_derive.h"
 #include "plan/plan_explain.h"
 #include "plan/planner.h"

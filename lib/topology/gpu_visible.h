@@ -2,7 +2,7 @@
 #ifndef NUIOA_TOPOLOGY_GPU_VISIBLE_H
 #define NUIOA_TOPOLOGY_GPU_VISIBLE_H
 
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 
 /* Finds the GPUs that a process has, by the variables that the runtimes of the vendors read:
  * exactly, or not at all. In these variables a GPU has a UUID, or a number that depends on the

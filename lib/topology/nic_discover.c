@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "topology/cxi.h"
-#include "topology/device.h"
+#include "topology/device_locality.h"
 #include "topology/nic_port.h"
 
 enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 
 /* Which GPUs the processes of a cgroup (version 2) may use, as the kernel says. */
 

@@ -14,7 +14,7 @@
 #include "spank/common/step.h"
 #include "spank/stepd/gpu_share.h"
 #include "spank/stepd/task_gpus.h"
-#include "spank/task/gpu_nics.h"
+#include "spank/task/gpu_nics_lookup.h"
 #include "util/variable.h"
 
 #define ROOM TASK_MEMORY_TEXT_MAX

@@ -4,7 +4,7 @@
 #include "spank/task/batch_script.h"
 #include "spank/task/own_gpus.h"
 #include "spank/task/own_settings.h"
-#include "spank/task/preload.h"
+#include "spank/task/trace_preload.h"
 
 uint32_t *task_init(const struct step_run *c, spank_t spank)
 {

@@ -12,7 +12,7 @@
 #include <pmix_common.h>
 
 #include "input.h"
-#include "pmix/client/device.h"
+#include "pmix/client/device_numa.h"
 #include "pmix/client/nuioa-client.h"
 
 /* libnuioa-client reads a rank's environment, or PMIx's values. The input is the name of

@@ -6,7 +6,7 @@
 #include "files.h"
 #include "input.h"
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/nic.h"
+#include "tools/doctor/nic_findings.h"
 #include "tools/doctor/slurm.h"
 
 /* The files of a machine that `nuioa doctor` reads: slurm.conf and what belongs to it, and sysfs.

@@ -13,7 +13,7 @@
 
 #include "input.h"
 #include "topology/fingerprint.h"
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/nic_counters.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "pmix/client/device.h"
+#include "pmix/client/device_numa.h"
 #include "pmix/client/gpu_nics.h"
 #include "pmix/client/nuioa-client.h"
 

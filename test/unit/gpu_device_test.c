@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "dump.h"
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 
 /* Four GPUs of three vendors, in PCI order. */
 static struct nuioa_gpu gpus[] = {

@@ -8,7 +8,7 @@
 
 #include "machine.h"
 #include "output/environment.h"
-#include "output/gpu_nics.h"
+#include "output/gpu_nics_text.h"
 #include "plan_case.h"
 
 /* A rank that sees several GPUs is told the NICs of each. */

@@ -15,7 +15,7 @@
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"
-#include "spank/task/gpu_nics.h"
+#include "spank/task/gpu_nics_lookup.h"
 
 #define NICS 15
 #define ROUNDS 20000

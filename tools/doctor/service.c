@@ -16,7 +16,7 @@
 #endif
 #include "tools/doctor/ask.h"
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/nic.h"
+#include "tools/doctor/nic_findings.h"
 #include "tools/doctor/service.h"
 #include "topology/cache.h"
 #include "topology/distance_site.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/gpu_device.h"
+#include "topology/gpu_device_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pmix/client/device.h"
+#include "pmix/client/device_numa.h"
 #include "pmix/client/nuioa-client.h"
 
 /* This file finds the NUMA node of a device by its name, from sysfs. */

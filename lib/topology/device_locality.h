@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_DEVICE_H
-#define NUIOA_TOPOLOGY_DEVICE_H
+#ifndef NUIOA_TOPOLOGY_DEVICE_LOCALITY_H
+#define NUIOA_TOPOLOGY_DEVICE_LOCALITY_H
 
 #include <hwloc.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/task/gpu_nics.h"
+#include "spank/task/gpu_nics_lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_TASK_PRELOAD_H
-#define SPANK_TASK_PRELOAD_H
+#ifndef SPANK_TASK_TRACE_PRELOAD_H
+#define SPANK_TASK_TRACE_PRELOAD_H
 
 #include "spank/stepd/step_run.h"
 

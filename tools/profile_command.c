@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/profile.h"
+#include "tools/profile_command.h"
 #include "tools/profile_print.h"
 #include "tools/tool.h"
 #include "util/clock.h"

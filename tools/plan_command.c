@@ -8,7 +8,7 @@
 #include "output/exported.h"
 #include "tools/exports.h"
 #include "tools/json.h"
-#include "tools/plan.h"
+#include "tools/plan_command.h"
 #include "tools/plan_gpus.h"
 #include "tools/plan_input.h"
 #include "tools/plan_option.h"

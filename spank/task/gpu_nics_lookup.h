@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_TASK_GPU_NICS_H
-#define SPANK_TASK_GPU_NICS_H
+#ifndef SPANK_TASK_GPU_NICS_LOOKUP_H
+#define SPANK_TASK_GPU_NICS_LOOKUP_H
 
 #include "plan/plan.h"
 #include "spank/stepd/step_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/layout.h"
+#include "tools/layout_command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/nic.h"
+#include "tools/doctor/nic_findings.h"
 #include "topology/nic_guess.h"
 #include "util/sysfs.h"
 

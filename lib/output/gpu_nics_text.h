@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_OUTPUT_GPU_NICS_H
-#define NUIOA_OUTPUT_GPU_NICS_H
+#ifndef NUIOA_OUTPUT_GPU_NICS_TEXT_H
+#define NUIOA_OUTPUT_GPU_NICS_TEXT_H
 
 #include "ranks/assignment.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/gpu_nics.h"
+#include "output/gpu_nics_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

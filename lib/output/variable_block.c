@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/block.h"
+#include "output/variable_block.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_GPU_DEVICE_H
-#define NUIOA_TOPOLOGY_GPU_DEVICE_H
+#ifndef NUIOA_TOPOLOGY_GPU_DEVICE_FILE_H
+#define NUIOA_TOPOLOGY_GPU_DEVICE_FILE_H
 
 #include "topology/node.h"
 

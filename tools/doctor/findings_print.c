@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/doctor/nic.h"
-#include "tools/doctor/print.h"
+#include "tools/doctor/nic_findings.h"
+#include "tools/doctor/findings_print.h"
 #include "tools/tool.h"
 #include "output/text_table.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/cache.h"
+#include "tools/cache_command.h"
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "output/report.h"

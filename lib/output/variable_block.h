@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_OUTPUT_BLOCK_H
-#define NUIOA_OUTPUT_BLOCK_H
+#ifndef NUIOA_OUTPUT_VARIABLE_BLOCK_H
+#define NUIOA_OUTPUT_VARIABLE_BLOCK_H
 
 #include <stddef.h>
 

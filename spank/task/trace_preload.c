@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/task/preload.h"
+#include "spank/task/trace_preload.h"
 
 #include <dlfcn.h>
 #include <errno.h>

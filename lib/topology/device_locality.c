@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/device.h"
+#include "topology/device_locality.h"
 
 #include <errno.h>
 #include <stdio.h>

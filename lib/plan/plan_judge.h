@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PLAN_PLAN_JUDGE_H
+#define NUIOA_PLAN_PLAN_JUDGE_H
+
+#include "plan/planner.h"
+
+/* The decision whether a placement stands, by its cost J (plan/plan_cost.h). Private to the
+ * library. */
+
+enum nuioa_verdict {
+    NUIOA_NOBODY_MOVES, /* the assignments have the CPUs that Slurm gave */
+    NUIOA_COSTS_MORE,   /* J would rise: all ranks have the CPUs again that Slurm gave */
+    NUIOA_STANDS,       /* J does not rise: the CPUs in the assignments are the plan */
+};
+
+/* Decides on the CPUs in the assignments, after plan->before is known, and sets plan->after and
+ * plan->mapper: `mapper` has found these CPUs. Returns the verdict or -ENOMEM. */
+int nuioa_plan_judge(struct planner *planner, const char *mapper);
+
+/* Gives all ranks the CPUs again that Slurm gave, with their cost. Returns 0 or -ENOMEM. */
+int nuioa_plan_keep(struct planner *planner);
+
+#endif
