@@ -90,31 +90,8 @@ is "devices that the rank cannot open" \
     "$(opened "${known[@]}" "${auto[@]}" | awk '{ print $(NF - 2), $NF }' | sort -u)" "- -"
 chmod 666 /dev/infiniband/uverbs*
 
-# --- ranks without GPUs ---------------------------------------------------------------------------
-
-# Two are all that UCX uses at once, so that one rank of eight that communicates must have both.
-got=$(opened -n8 -O --nuioa "--nuioa-nic=rxe1,rxe2" --nuioa-rails=connected)
-is "one rank of eight has both of two ports" "$(cut -d' ' -f1,2 <<<"$got" | sort -u)" "$all -"
-three=(-n8 -O --nuioa "--nuioa-nic=rxe1,rxe2,rxe3" --nuioa-rails=connected)
-got=$(opened "${three[@]}")
-is "with three ports each has two" "$(awk '$1 == $2 && split($1, a, ",") == 2 { n++ }
-    END { print n + 0 }' <<<"$got")" 8
-note "$got"
-
 # --- what a rank starts ---------------------------------------------------------------------------
 
-# inner VARIABLE=VALUE...: what the rank of a step that a rank starts with these has
-inner() {
-    # shellcheck disable=SC2016 # the rank's
-    as_user timeout 120 srun -N1 "${three[@]}" sh -c '[ "$SLURM_PROCID" = 0 ] || exit 0
-        echo "${UCX_NET_DEVICES:+outer}"
-        env "$@" srun --overlap -N1 -n1 -c1 sh -c \
-            "echo \${UCX_NET_DEVICES:--} \${NUIOA_EXPORTED:--}"' \
-        sh "$@" 2>/tmp/said | xargs
-}
-is "a nested srun inherits nothing" "$(inner A=1)" "outer - -"
-note "$(cat /tmp/said)"
-is "... and keeps what the user has set" "$(inner UCX_NET_DEVICES=rxe0:1)" "outer rxe0:1 -"
 # shellcheck disable=SC2016 # the rank's
 is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" sh -c '
     mpirun.openmpi --oversubscribe -n 2 sh -c "echo \${UCX_NET_DEVICES:--}"' 2>/tmp/said |

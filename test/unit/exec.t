@@ -441,13 +441,13 @@ done
 is "--print --json: the same" "$("$tool" exec --print --json --topology "$machines/four-rails.xml" \
     --local-rank 7 --local-size 8 --rails connected |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["exports"])')" \
-    "{'UCX_NET_DEVICES': 'mlx5_1:1,mlx5_2:1'}"
+    "{'UCX_NET_DEVICES': 'mlx5_3:1,mlx5_0:1'}"
 
 # What nuioa has set in a rank of an outer step goes, what the user has changed since stays.
 inherited() {
     env NUIOA_EXPORTED=UCX_NET_DEVICES UCX_NET_DEVICES="$1" \
         SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_7:1 \
-        "$tool" exec "${patient[@]}" --local-rank 0 --local-size 2 -- env |
+        "$tool" "${patient[@]}" --local-rank 0 --local-size 2 -- env |
         grep -E '^(UCX_NET|NUIOA_EXPORTED|SLURM_NUIOA_EX)'
 }
 is "exec takes back what an outer step has set" "$(inherited mlx5_7:1)" ""
