@@ -178,7 +178,7 @@ suite_topologies() {
         run_tap "$(basename "$test" .t)" "$test"
     done
     [ -n "$found" ] || echo "not ok - no tests in test/topologies"
-    run_tap cases "$top/test/cases/cases.t"
+    run_tap cases "$top/test/cases/cases.py"
 }
 
 suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }

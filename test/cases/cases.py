@@ -18,7 +18,7 @@ What is right, of the last "run":
 "known KEY: VALUE" is right, too, and known to be otherwise: the line "why" above it says why. A
 known difference that is gone is a failure, as is one more than KNOWN.
 
-Usage: cases.t [NN]...      default: all
+Usage: cases.py [NN]...      default: all
 """
 import glob
 import json
