@@ -182,12 +182,14 @@ static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
 /* Adds the variable of NCCL and RCCL, only if the user or the site chose NICs. NCCL finds the NIC
  * of a GPU among them by itself, also if it has fewer of them than GPUs. It needs equal values on
  * all ranks and fails if each rank has its own NIC (NVIDIA/nccl issue 1478). A value that begins
- * with '=' has exact names. */
+ * with '=' has exact names. A task that looks up its own NICs does not know which are usable. */
 static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
                      const struct nuioa_node *node)
 {
     const struct choice all = { plan->usable.nics, plan->usable.count };
     char list[NUIOA_BLOCK_ENTRY_MAX];
+    if (!all.nics)
+        return;
     if (list_names(node, &all, true, LABEL, list, sizeof(list)))
         nuioa_block_put(b, "NCCL_IB_HCA==%s", list);
     else if (list_names(node, &all, false, NETDEV, list, sizeof(list)))
@@ -353,7 +355,7 @@ static enum nuioa_auto_why judge(const struct nuioa_plan *plan, const struct nui
         return NUIOA_AUTO_KIND;
     if (plan->task_count < 2)
         return NUIOA_AUTO_ALONE;
-    if (!assignment->gpu_count && assignment->seen_count)
+    if (!assignment->gpu_count && (assignment->seen_count || !usable->nics))
         return NUIOA_AUTO_GPUS;
     if (usable->guessed || (usable->doubted && !assignment->gpu_count))
         return NUIOA_AUTO_DOUBTED;

@@ -119,6 +119,7 @@ static void set_libraries(struct own *own, const struct nuioa_assignment *found,
 {
     const struct step_facts *facts = own->context->facts;
     const struct task_memory *memory = own->context->task_memory;
+    struct nuioa_options options = facts->options;
     struct nuioa_plan plan = { .task_count = facts->step.task_count };
     if (!memory->connected) {
         set_others(own, own->task->text + own->task->libraries, "");
@@ -129,9 +130,10 @@ static void set_libraries(struct own *own, const struct nuioa_assignment *found,
     if (!plan.assignments || facts->node.emulated)
         goto out;
     plan.assignments[own->local] = *found;
-    if (nuioa_library_variables(&plan, &facts->node, &facts->options, own->local, text, ROOM) >= 0)
+    options.export_set &= ~(unsigned)NUIOA_EXPORT_NCCL;
+    if (nuioa_library_variables(&plan, &facts->node, &options, own->local, text, ROOM) >= 0)
         set_others(own, text, "");
-    if (nuioa_library_auto(&plan, &facts->node, &facts->options, own->local, text, ROOM) >= 0)
+    if (nuioa_library_auto(&plan, &facts->node, &options, own->local, text, ROOM) >= 0)
         set_automatic(own, text);
 out:
     set_others(own, own->task->text + own->task->libraries, "NCCL_");

@@ -67,6 +67,28 @@ static void test_nccl(void **state)
     plan_case_free(s);
 }
 
+/* A task that looks up its NICs knows how many are usable, and not which. */
+static void test_unknown_usable(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "auto,ucx,nccl");
+    plan_case_option(s, "nic", "mlx5_1,mlx5_0");
+    plan_case_make(s);
+    const struct nuioa_usable usable = s->plan.usable;
+    assert_non_null(variable(s, 0, "NCCL_IB_HCA"));
+    s->plan.usable.nics = NULL;
+    s->plan.usable.count = 4; /* more than UCX takes, so that it would look for others */
+    assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
+    assert_null(variable(s, 0, "NCCL_IB_HCA"));
+    assert_null(variable(s, 0, "NCCL_SOCKET_IFNAME"));
+    assert_int_equal(nuioa_library_auto_why(&s->plan, &s->node, 0), NUIOA_AUTO_GPUS);
+    s->plan.usable = usable;
+    plan_case_free(s);
+}
+
 /* Gives rank 0 these NICs of the machine "quad", which has two. */
 static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
 {
@@ -524,13 +546,14 @@ static void test_auto_mpich(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nccl),       cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_rails_of_ucx),
-        cmocka_unit_test(test_nccl_gpus),  cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_gpus),       cmocka_unit_test(test_slingshot),
-        cmocka_unit_test(test_mpich),      cmocka_unit_test(test_doubted),
-        cmocka_unit_test(test_auto_ranks), cmocka_unit_test(test_auto_nearest),
-        cmocka_unit_test(test_auto_gpus),  cmocka_unit_test(test_auto_mpich),
+        cmocka_unit_test(test_unknown_usable), cmocka_unit_test(test_nccl),
+        cmocka_unit_test(test_connected),      cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_rails_of_ucx),   cmocka_unit_test(test_nccl_gpus),
+        cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_slingshot),      cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_doubted),        cmocka_unit_test(test_auto_ranks),
+        cmocka_unit_test(test_auto_nearest),   cmocka_unit_test(test_auto_gpus),
+        cmocka_unit_test(test_auto_mpich),
     };
     return cmocka_run_group_tests_name("library_variables", tests, NULL, NULL);
 }
