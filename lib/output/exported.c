@@ -34,12 +34,18 @@ bool nuioa_exported_add(struct nuioa_exported *exported, const char *name, const
     return false;
 }
 
+/* As many as nuioa sets, and more. */
+#define OUTER_MAX 32
+
+/* The environment is the user's, and root reads it: each name is sought in all of it, so that there
+ * must be few. */
 char *nuioa_exported_outer(char *const *environment, char *names, size_t size)
 {
     const char *values = nuioa_variable(environment, NUIOA_VARIABLE_EXPORTED);
-    char *copy = values ? strdup(values) : NULL, *rest = copy, *word;
+    bool ours = values && strlen(values) < sizeof(((struct nuioa_exported *)0)->values);
+    char *copy = ours ? strdup(values) : NULL, *rest = copy, *word;
     names[0] = '\0';
-    while (copy && (word = nuioa_next_word(&rest, " "))) {
+    for (unsigned i = 0; copy && i < OUTER_MAX && (word = nuioa_next_word(&rest, " ")); i++) {
         char *value = strchr(word, '=');
         if (!value)
             continue;

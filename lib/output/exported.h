@@ -24,7 +24,8 @@ bool nuioa_exported_add(struct nuioa_exported *exported, const char *name, const
 
 /* Writes the names that an environment (util/variable.h) shall lose to `names`, an array of `size`
  * bytes, with blanks: those whose values are still nuioa's, and the two above if they are there.
- * What does not fit is left out. Returns `names`. */
+ * What does not fit is left out, and so is what nuioa has not written: values longer than those
+ * above, and all after the first 32. Returns `names`. */
 char *nuioa_exported_outer(char *const *environment, char *names, size_t size);
 
 /* Unsets them in the environment of this process. */

@@ -191,12 +191,41 @@ static void test_exported(void **state)
     free(large);
 }
 
+/* Root reads what the user has put there: only what nuioa can have written is looked at. */
+static void test_foreign_exported(void **state)
+{
+    (void)state;
+    enum { SIZE = sizeof(((struct nuioa_exported *)0)->values) };
+    char names[2048], *list = calloc(1, 2 * SIZE);
+    assert_non_null(list);
+    const char *environment[] = { list, "A=1", "B=1", NULL };
+    strcpy(list, "SLURM_NUIOA_EXPORTED=");
+    for (unsigned i = 0; i < 31; i++)
+        strcat(list, "X=1 ");
+    strcat(list, "A=1 B=1");
+    assert_string_equal(nuioa_exported_outer(ENV(environment), names, sizeof(names)),
+                        "A SLURM_NUIOA_EXPORTED");
+    strcpy(list, "SLURM_NUIOA_EXPORTED=A=1 X=");
+    size_t used = strlen(list), most = strlen("SLURM_NUIOA_EXPORTED=") + SIZE - 1;
+    memset(list + used, 'x', most - used);
+    assert_string_equal(nuioa_exported_outer(ENV(environment), names, sizeof(names)),
+                        "A SLURM_NUIOA_EXPORTED");
+    list[most] = 'x';
+    assert_string_equal(nuioa_exported_outer(ENV(environment), names, sizeof(names)),
+                        "SLURM_NUIOA_EXPORTED");
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_container),   cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_container),
+        cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_foreign_exported),
     };
     return cmocka_run_group_tests_name("library_choice", tests, NULL, NULL);
 }
