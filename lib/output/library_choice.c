@@ -52,9 +52,19 @@ static bool is_mpich_chosen(char *const *environment)
            !gpus || strcmp(gpus, "1") != 0;
 }
 
+/* Pyxis hands its options to the step by such names. */
+static bool is_pyxis(char *const *environment)
+{
+    static const char part[] = "pyxis_container";
+    for (; environment && *environment; environment++)
+        if (memmem(*environment, strcspn(*environment, "="), part, strlen(part)))
+            return true;
+    return false;
+}
+
 bool nuioa_library_is_chosen(char *const *environment, const char *block)
 {
-    return nuioa_variable(environment, "SLURM_CONTAINER") ||
+    return nuioa_variable(environment, "SLURM_CONTAINER") || is_pyxis(environment) ||
            (setting(block, "UCX_") && is_ucx_chosen(environment)) ||
            (setting(block, "MPICH_") && is_mpich_chosen(environment));
 }
@@ -236,15 +246,67 @@ bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *no
            (!setting(block, "UCX_") || !nuioa_library_has_file(environment, "", limit_ms));
 }
 
+/* --- programs --------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *program, const char *const *names, unsigned count)
+{
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    for (unsigned i = 0; program && i < count; i++)
+        if (!strcmp(slash ? slash + 1 : program, names[i]))
+            return true;
+    return false;
+}
+
 bool nuioa_library_is_container(const char *program)
 {
     static const char *const names[] = { "apptainer", "singularity", "podman",  "podman-hpc",
                                          "docker",    "shifter",     "sarus",   "enroot",
                                          "ch-run",    "udocker",     "chroot",  "unshare",
                                          "bwrap",     "proot",       "nerdctl", "charliecloud" };
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    for (unsigned i = 0; program && i < sizeof(names) / sizeof(*names); i++)
-        if (!strcmp(slash ? slash + 1 : program, names[i]))
-            return true;
-    return false;
+    return is_one_of(program, names, sizeof(names) / sizeof(*names));
+}
+
+/* Returns true for a regular file that begins with "#!". What cannot be read is no script. */
+static bool is_script_file(const char *path)
+{
+    struct stat info;
+    char text[2];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool found = !fstat(fd, &info) && S_ISREG(info.st_mode) &&
+                 read(fd, text, sizeof(text)) == sizeof(text) && !memcmp(text, "#!", sizeof(text));
+    close(fd);
+    return found;
+}
+
+/* Writes the path of a program that is a name only, as execvp finds it. Returns false if there is
+ * none. */
+static bool find_program(char *const *environment, const char *name, char *path, size_t size)
+{
+    const char *value = nuioa_variable(environment, "PATH");
+    char *list = value ? strdup(value) : NULL, *rest = list, *directory;
+    bool found = false;
+    while (!found && list && (directory = nuioa_next_word(&rest, ":"))) {
+        struct stat info;
+        int n = snprintf(path, size, "%s/%s", directory, name);
+        found = n > 0 && (size_t)n < size && !stat(path, &info) && S_ISREG(info.st_mode) &&
+                !access(path, X_OK);
+    }
+    free(list);
+    return found;
+}
+
+bool nuioa_library_is_wrapper(char *const *environment, const char *program)
+{
+    static const char *const shells[] = { "sh",  "bash", "dash", "ksh", "zsh",
+                                          "csh", "tcsh", "fish", "env" };
+    char path[PATH_MAX];
+    if (nuioa_library_is_container(program) ||
+        is_one_of(program, shells, sizeof(shells) / sizeof(*shells)))
+        return true;
+    if (program && strchr(program, '/'))
+        return is_script_file(program);
+    return program && find_program(environment, program, path, sizeof(path)) &&
+           is_script_file(path);
 }

@@ -15,7 +15,7 @@
 /* Returns true if the environment chooses NICs for the library of the block, or lacks what the
  * block needs: any UCX_*, or a parameter of Open MPI that names UCX's devices; any of
  * MPICH_OFI_NIC_* and MPICH_OFI_NUM_NICS, or no MPICH_GPU_SUPPORT_ENABLED=1; or the process will be
- * in a container of Slurm (SLURM_CONTAINER). */
+ * in a container of Slurm (SLURM_CONTAINER) or of Pyxis (a name with "pyxis_container"). */
 bool nuioa_library_is_chosen(char *const *environment, const char *block);
 
 /* Returns true if a file chooses UCX's devices: ucx.conf or Open MPI's mca-params.conf, where the
@@ -37,5 +37,10 @@ bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *no
 /* Returns true if the program, a name or a path, starts another in a container, which need not have
  * the devices of this process: apptainer and the like. NULL: false. */
 bool nuioa_library_is_container(const char *program);
+
+/* Returns true if the program may choose before it starts another: a container's starter, a shell,
+ * env, or a file that begins with "#!". A name without '/' is looked for in PATH. The file is
+ * opened: only the process itself calls this, which is about to execute it. NULL: false. */
+bool nuioa_library_is_wrapper(char *const *environment, const char *program);
 
 #endif

@@ -66,7 +66,7 @@ static void set_automatic(struct own *own, const char *block)
     int argc = 0;
     char **argv = NULL;
     if (*block && spank_get_item(own->spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS &&
-        argc > 0 && !nuioa_library_is_container(argv[0]) &&
+        argc > 0 && !nuioa_library_is_wrapper(step_environment(own->spank), argv[0]) &&
         nuioa_library_is_free(step_environment(own->spank), &facts->node, block,
                               facts->options.deadline_ms))
         set_others(own, block, "");

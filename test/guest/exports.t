@@ -30,12 +30,13 @@ fi
 ok "there are RDMA devices" make_roce
 chmod 666 /dev/infiniband/uverbs*
 nuioa cache
+cp /bin/sh /home/user/rank # not by a shell's name, which is told nothing
 
 # opened SRUN-OPTION...: for each rank the devices that UCX opens, those that it was told, and those
 # of its NUIOA_NICS.
 opened() {
     # shellcheck disable=SC2016 # the rank's
-    as_user timeout 120 srun -N1 "$@" sh -c '
+    as_user timeout 120 srun -N1 "$@" "${program:-/home/user/rank}" -c '
         echo "$SLURM_PROCID $(ucx_info -p -u t | grep -oE "rxe[0-9]:1" | sort -u | paste -sd,)" \
             "${UCX_NET_DEVICES:--} ${NUIOA_NICS:--} ${NUIOA_EXPORTED:--}"' 2>/tmp/said |
         sort -n | cut -d' ' -f2-
@@ -82,6 +83,7 @@ echo UCX_LOG_LEVEL=error >/home/user/ucx.conf
 count_own "${known[@]}" "${auto[@]}"
 is "... and one that does not say NICs counts for nothing" "$own" 4
 rm /home/user/ucx.conf
+program=sh as_without "a shell may choose later" "${known[@]}" "${auto[@]}"
 export UCX_LOG_LEVEL=error
 as_without "the user has a variable of UCX" "${known[@]}" "${auto[@]}"
 unset UCX_LOG_LEVEL
@@ -93,7 +95,7 @@ chmod 666 /dev/infiniband/uverbs*
 # --- what a rank starts ---------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # the rank's
-is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" sh -c '
+is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" /home/user/rank -c '
     mpirun.openmpi --oversubscribe -n 2 sh -c "echo \${UCX_NET_DEVICES:--}"' 2>/tmp/said |
     sort -u)" "-"
 

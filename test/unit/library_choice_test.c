@@ -45,6 +45,8 @@ static void test_environment(void **state)
         { "MPICH_OFI_NUM_NICS=1", false, true },
         { "MPICH_VERSION_DISPLAY=1", false, false },
         { "SLURM_CONTAINER=/bundle", true, true },
+        { "_SLURM_SPANK_OPTION_pyxis_container_image=ubuntu", true, true },
+        { "A=pyxis_container", false, false },
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char setting[64];
@@ -153,6 +155,49 @@ static void test_container(void **state)
     assert_false(nuioa_library_is_container(NULL));
 }
 
+static void check_wrapper(const char *root, const char *name, const char *text, bool wrapper)
+{
+    char path[512], search[600];
+    snprintf(path, sizeof(path), "%s/bin/%s", root, name);
+    snprintf(search, sizeof(search), "PATH=/none::%s/other:%s/bin", root, root);
+    const char *environment[] = { search, NULL };
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(nuioa_library_is_wrapper(ENV(environment), path), wrapper);
+    assert_int_equal(nuioa_library_is_wrapper(ENV(environment), name), wrapper);
+}
+
+/* A shell or a script may say UCX_TLS=tcp, which nuioa's devices would contradict. */
+static void test_wrapper(void **state)
+{
+    (void)state;
+    char path[512];
+    struct dump dump;
+    dump_make(&dump);
+    const char *root = dump.path, *const none[] = { NULL };
+    dump_file(&dump, "bin/none", "");
+    dump_file(&dump, "other/script", "not executable");
+    check_wrapper(root, "script", "#!/bin/sh\nUCX_TLS=tcp ./app\n", true);
+    check_wrapper(root, "python", "#! /usr/bin/python3\n", true);
+    check_wrapper(root, "app", "\177ELF", false);
+    check_wrapper(root, "short", "#", false);
+    check_wrapper(root, "bash", "\177ELF", true);
+    check_wrapper(root, "env", "\177ELF", true);
+    check_wrapper(root, "apptainer", "\177ELF", true);
+    check_wrapper(root, "bashful", "\177ELF", false);
+    assert_true(nuioa_library_is_wrapper(ENV(none), "/no/such/sh"));
+    assert_false(nuioa_library_is_wrapper(ENV(none), "/no/such/app"));
+    assert_false(nuioa_library_is_wrapper(ENV(none), "script"));
+    assert_false(nuioa_library_is_wrapper(ENV(none), NULL));
+    snprintf(path, sizeof(path), "%s/bin/pipe", root);
+    assert_int_equal(mkfifo(path, 0700), 0);
+    assert_false(nuioa_library_is_wrapper(ENV(none), path)); /* and nobody waits */
+    dump_remove(&dump);
+}
+
 /* What the user has changed since, and what he has set himself, stays. */
 static void test_exported(void **state)
 {
@@ -219,13 +264,10 @@ static void test_foreign_exported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_container),
-        cmocka_unit_test(test_exported),
-        cmocka_unit_test(test_foreign_exported),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_container),   cmocka_unit_test(test_wrapper),
+        cmocka_unit_test(test_exported),    cmocka_unit_test(test_foreign_exported),
     };
     return cmocka_run_group_tests_name("library_choice", tests, NULL, NULL);
 }
