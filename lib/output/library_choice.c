@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/library_choice.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -42,7 +43,9 @@ static bool is_ucx_chosen(char *const *environment)
     return has_prefix(environment, "UCX_") || (list && strstr(list, "UCX_")) ||
            nuioa_variable(environment, "OMPI_MCA_pml_ucx_devices") ||
            nuioa_variable(environment, "OMPI_MCA_opal_common_ucx_devices") ||
-           nuioa_variable(environment, "OMPI_MCA_mca_base_param_files");
+           nuioa_variable(environment, "OMPI_MCA_mca_base_param_files") ||
+           nuioa_variable(environment, "OMPI_MCA_mca_param_files") ||
+           nuioa_variable(environment, "OMPI_MCA_mca_base_param_file_prefix");
 }
 
 static bool is_mpich_chosen(char *const *environment)
@@ -99,14 +102,15 @@ static ssize_t read_all(int fd, char *text)
     return n < 0 || used >= FILE_MAX ? -1 : (ssize_t)used;
 }
 
-/* Returns true if a file chooses, or cannot be read although it is there. */
+/* Returns true if a file chooses, or cannot be read although it may be there. What the user may not
+ * read the libraries do not read either. */
 static bool chooses(const char *path)
 {
     struct stat info;
     bool found = true;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return errno != ENOENT && errno != ENOTDIR && errno != EACCES;
     char *text = fstat(fd, &info) || !S_ISREG(info.st_mode) ? NULL : malloc(FILE_MAX + 1);
     ssize_t length = text ? read_all(fd, text) : -1;
     if (length >= 0) {
@@ -132,6 +136,15 @@ static bool is_chosen_at(const char *root, const char *base, const char *name)
     return n > 0 && (size_t)n < sizeof(path) && chooses(path);
 }
 
+/* Looks at the two files that Open MPI has in ROOT BASE DIRECTORY. */
+static bool is_chosen_by_openmpi(const char *root, const char *base, const char *directory)
+{
+    char files[2][64];
+    snprintf(files[0], sizeof(files[0]), "%s/openmpi-mca-params.conf", directory);
+    snprintf(files[1], sizeof(files[1]), "%s/openmpi-mca-params-override.conf", directory);
+    return is_chosen_at(root, base, files[0]) || is_chosen_at(root, base, files[1]);
+}
+
 /* Looks beside the directories of a list such as PATH. */
 static bool is_chosen_beside(const struct files *files, const char *variable)
 {
@@ -140,7 +153,7 @@ static bool is_chosen_beside(const struct files *files, const char *variable)
     bool found = value && !list;
     while (!found && list && (directory = nuioa_next_word(&rest, ":")))
         found = is_chosen_at(files->root, directory, "/../etc/ucx/ucx.conf") ||
-                is_chosen_at(files->root, directory, "/../etc/openmpi-mca-params.conf");
+                is_chosen_by_openmpi(files->root, directory, "/../etc");
     free(list);
     return found;
 }
@@ -150,11 +163,11 @@ static bool is_chosen_anywhere(const struct files *files)
     const char *root = files->root, *home = nuioa_variable(files->environment, "HOME");
     const char *prefix = nuioa_variable(files->environment, "OPAL_PREFIX");
     return is_chosen_at(root, "/etc", "/ucx/ucx.conf") ||
-           is_chosen_at(root, "/etc", "/openmpi/openmpi-mca-params.conf") ||
-           is_chosen_at(root, "/etc", "/openmpi-mca-params.conf") ||
+           is_chosen_by_openmpi(root, "/etc", "/openmpi") ||
+           is_chosen_by_openmpi(root, "/etc", "") ||
            (home && (is_chosen_at(root, home, "/ucx.conf") ||
                      is_chosen_at(root, home, "/.openmpi/mca-params.conf"))) ||
-           (prefix && is_chosen_at(root, prefix, "/etc/openmpi-mca-params.conf")) ||
+           (prefix && is_chosen_by_openmpi(root, prefix, "/etc")) ||
            is_chosen_at(root, ".", "/ucx.conf") || is_chosen_beside(files, "LD_LIBRARY_PATH") ||
            is_chosen_beside(files, "PATH");
 }

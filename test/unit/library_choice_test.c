@@ -39,6 +39,8 @@ static void test_environment(void **state)
         { "OMPI_MCA_mca_base_env_list=A=1;UCX_TLS=rc", true, false },
         { "OMPI_MCA_mca_base_env_list=A=1", false, false },
         { "OMPI_MCA_mca_base_param_files=/opt/file", true, false },
+        { "OMPI_MCA_mca_param_files=/opt/file", true, false },
+        { "OMPI_MCA_mca_base_param_file_prefix=debug", true, false },
         { "OMPI_MCA_pml=ucx", false, false },
         { "MPICH_OFI_NIC_POLICY=NUMA", false, true },
         { "MPICH_OFI_NIC_MAPPING=0:0", false, true },
@@ -78,6 +80,10 @@ static void test_files(void **state)
         { "home/user/.openmpi/mca-params.conf", "mca_base_env_list=UCX_NET_DEVICES=a\n", true },
         { "home/user/.openmpi/mca-params.conf", "pml = ucx\n", false },
         { "etc/openmpi/openmpi-mca-params.conf", "pml_ucx_devices = mlx5_0\n", true },
+        { "etc/openmpi/openmpi-mca-params-override.conf", "pml_ucx_devices = a\n", true },
+        { "etc/openmpi-mca-params-override.conf", "pml_ucx_devices = a\n", true },
+        { "opt/etc/openmpi-mca-params-override.conf", "pml_ucx_devices = a\n", true },
+        { "opt/ompi/etc/openmpi-mca-params-override.conf", "pml_ucx_devices = a\n", true },
         { "opt/etc/openmpi-mca-params.conf", "opal_common_ucx_devices = any\n", true },
         { "opt/ucx/etc/ucx/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1\n", true },
         { "opt/ompi/etc/openmpi-mca-params.conf", "pml_ucx_devices = mlx5_0\n", true },
@@ -95,6 +101,24 @@ static void test_files(void **state)
         assert_int_equal(nuioa_library_has_file(ENV(environment), root, 60000), cases[i].chosen);
         dump_remove(&dump);
     }
+}
+
+/* What cannot be opened may choose, unless it is not there. */
+static void test_unreadable(void **state)
+{
+    (void)state;
+    const char *environment[] = { "HOME=/home/user", NULL };
+    char path[512];
+    struct dump dump;
+    dump_make(&dump);
+    const char *root = dump.path;
+    dump_file(&dump, "home/user", "a file");
+    assert_false(nuioa_library_has_file(ENV(environment), root, 60000));
+    dump_file(&dump, "etc/ucx/file", "");
+    snprintf(path, sizeof(path), "%s/etc/ucx/ucx.conf", root);
+    assert_int_equal(symlink("ucx.conf", path), 0); /* to itself */
+    assert_true(nuioa_library_has_file(ENV(environment), root, 60000));
+    dump_remove(&dump);
 }
 
 /* A pipe that nobody writes to must not hold a launch; what it would say is unknown. */
@@ -264,10 +288,15 @@ static void test_foreign_exported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_container),   cmocka_unit_test(test_wrapper),
-        cmocka_unit_test(test_exported),    cmocka_unit_test(test_foreign_exported),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_container),
+        cmocka_unit_test(test_wrapper),
+        cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_foreign_exported),
     };
     return cmocka_run_group_tests_name("library_choice", tests, NULL, NULL);
 }
