@@ -28,6 +28,13 @@ static void print_subnet(int family, const unsigned char *address, const unsigne
         snprintf(text, size, "%s/%u", name, bits);
 }
 
+/* Returns true for 169.254.0.0/16, which each port may give itself. */
+static bool is_link_local(const struct sockaddr_in *address)
+{
+    return ntohl(address->sin_addr.s_addr) >> 16 == 0xa9fe;
+}
+
+/* A link-local address says nothing of the network that a port is in. */
 static void take_address(struct nuioa_nic *nic, const struct ifaddrs *a)
 {
     struct sockaddr_in v4, mask4;
@@ -35,8 +42,9 @@ static void take_address(struct nuioa_nic *nic, const struct ifaddrs *a)
     if (a->ifa_addr->sa_family == AF_INET && (!nic->subnet[0] || strchr(nic->subnet, ':'))) {
         memcpy(&v4, a->ifa_addr, sizeof(v4));
         memcpy(&mask4, a->ifa_netmask, sizeof(mask4));
-        print_subnet(AF_INET, (const unsigned char *)&v4.sin_addr,
-                     (const unsigned char *)&mask4.sin_addr, nic->subnet, sizeof(nic->subnet));
+        if (!is_link_local(&v4))
+            print_subnet(AF_INET, (const unsigned char *)&v4.sin_addr,
+                         (const unsigned char *)&mask4.sin_addr, nic->subnet, sizeof(nic->subnet));
     } else if (a->ifa_addr->sa_family == AF_INET6 && !nic->subnet[0]) {
         memcpy(&v6, a->ifa_addr, sizeof(v6));
         memcpy(&mask6, a->ifa_netmask, sizeof(mask6));

@@ -79,6 +79,27 @@ static void test_subnets(void **state)
     assert_string_equal(nics[0].subnet, "");
 }
 
+/* Each port may give itself such an address, in whatever network it is. */
+static void test_link_local(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    struct nuioa_nic nics[NICS];
+    struct address a[5];
+    char eth0[] = "eth0", eth1[] = "eth1", eth2[] = "eth2";
+    struct ifaddrs *list = NULL;
+    list = add(list, &a[0], eth0, "169.254.1.2", "255.255.0.0");
+    list = add(list, &a[1], eth1, "10.1.2.3", "255.255.0.0");
+    list = add(list, &a[2], eth1, "169.254.7.8", "255.255.0.0");
+    list = add(list, &a[3], eth2, "fd00:0:0:7::1", "ffff:ffff:ffff:ffff::");
+    list = add(list, &a[4], eth2, "169.254.9.9", "255.255.0.0");
+    make_nics(&node, nics, NUIOA_NIC_ROCE);
+    nuioa_nic_subnets_set(&node, list);
+    assert_string_equal(nics[0].subnet, "");
+    assert_string_equal(nics[1].subnet, "10.1.0.0/16");
+    assert_string_equal(nics[2].subnet, "fd00:0:0:7::/64");
+}
+
 /* The kernel's answer: a loopback interface has 127.0.0.1/8. */
 static void test_this_machine(void **state)
 {
@@ -157,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_subnets),
+        cmocka_unit_test(test_link_local),
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_connected),
     };
