@@ -83,7 +83,7 @@ echo UCX_LOG_LEVEL=error >/home/user/ucx.conf
 count_own "${known[@]}" "${auto[@]}"
 is "... and one that does not say NICs counts for nothing" "$own" 4
 rm /home/user/ucx.conf
-program=sh as_without "a shell may choose later" "${known[@]}" "${auto[@]}"
+program="sh" as_without "a shell may choose later" "${known[@]}" "${auto[@]}"
 export UCX_LOG_LEVEL=error
 as_without "the user has a variable of UCX" "${known[@]}" "${auto[@]}"
 unset UCX_LOG_LEVEL

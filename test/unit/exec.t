@@ -432,10 +432,10 @@ filters() {
         grep -cE '^(UCX|FI)_'
 }
 # --print shows them for another machine, and for this one what the process would really get.
-for check in "|exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1" "UCX_TLS=all|" \
+for check in "HOME=/|exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1" "UCX_TLS=all|" \
     "UCX_NET_DEVICES=mlx5_3:1|"; do
-    is "--print: the variables of other libraries${check%|*}" \
-        "$(env -u UCX_TLS ${check%|*} "$tool" exec --print --topology "$machines/four-rails.xml" \
+    is "--print: the variables of other libraries, ${check%|*}" \
+        "$(env -u UCX_TLS "${check%|*}" "$tool" exec --print --topology "$machines/four-rails.xml" \
             --local-rank 0 --local-size 8 --rails connected | grep ^exports)" "${check#*|}"
 done
 is "--print --json: the same" "$("$tool" exec --print --json --topology "$machines/four-rails.xml" \
