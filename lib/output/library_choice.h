@@ -13,15 +13,15 @@
  * unset what an outer step has set (exported.h). */
 
 /* Returns true if the environment chooses NICs for the library of the block, or lacks what the
- * block needs: any UCX_*, or a parameter of Open MPI that names UCX's devices or other files; any of
- * MPICH_OFI_NIC_* and MPICH_OFI_NUM_NICS, or no MPICH_GPU_SUPPORT_ENABLED=1; or the process will be
- * in a container of Slurm (SLURM_CONTAINER) or of Pyxis (a name with "pyxis_container"). */
+ * block needs: any UCX_*, or a parameter of Open MPI that names UCX's devices or other files; any
+ * of MPICH_OFI_NIC_* and MPICH_OFI_NUM_NICS, or no MPICH_GPU_SUPPORT_ENABLED=1; or the process will
+ * be in a container of Slurm (SLURM_CONTAINER) or of Pyxis (a name with "pyxis_container"). */
 bool nuioa_library_is_chosen(char *const *environment, const char *block);
 
-/* Returns true if a file chooses UCX's devices: ucx.conf or Open MPI's mca-params.conf and its override, where the
- * libraries look for them: below etc, the home and the current directory, and beside the
- * directories of LD_LIBRARY_PATH and PATH. Absolute paths are below `root` ("" for this machine).
- * A child reads them, because a file system may hang; if it has no answer after
+/* Returns true if a file chooses UCX's devices: ucx.conf or Open MPI's mca-params.conf and its
+ * override, where the libraries look for them: below etc, the home and the current directory, and
+ * beside the directories of LD_LIBRARY_PATH and PATH. Absolute paths are below `root` ("" for this
+ * machine). A child reads them, because a file system may hang; if it has no answer after
  * `limit_ms` milliseconds, the result is true. */
 bool nuioa_library_has_file(char *const *environment, const char *root, unsigned limit_ms);
 

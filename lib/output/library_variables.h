@@ -15,9 +15,9 @@
  * left out: the NIC of one rank need not reach that of another. No variable names a NIC that is
  * doubted, or that a guess has chosen. NCCL_IB_HCA and NCCL_SOCKET_IFNAME are equal for all ranks
  * of the node, and are there only if the user or the site set the option `nic`, and usable.nics is
- * not NULL: it may be, although usable.count is not 0, where the NICs are connected. FI_CXI_DEVICE_NAME,
- * FI_EFA_IFACE, PSM3_NIC and those of NVSHMEM are for ranks whose GPUs are known. Returns as
- * nuioa_environment(). */
+ * not NULL: it may be, although usable.count is not 0, where the NICs are connected.
+ * FI_CXI_DEVICE_NAME, FI_EFA_IFACE, PSM3_NIC and those of NVSHMEM are for ranks whose GPUs are
+ * known. Returns as nuioa_environment(). */
 int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_node *node,
                             const struct nuioa_options *options, uint32_t local, char *env,
                             size_t size);

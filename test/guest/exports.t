@@ -95,7 +95,8 @@ chmod 666 /dev/infiniband/uverbs*
 # --- what a rank starts ---------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # the rank's
-is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" /home/user/rank -c '
+is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" \
+    /home/user/rank -c '
     mpirun.openmpi --oversubscribe -n 2 sh -c "echo \${UCX_NET_DEVICES:--}"' 2>/tmp/said |
     sort -u)" "-"
 
