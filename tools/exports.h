@@ -14,7 +14,7 @@
 enum tool_exports_check {
     TOOL_EXPORTS_THERE, /* ranks run elsewhere: devices can be opened, and no file chooses NICs */
     TOOL_EXPORTS_HERE,  /* for this process on this machine: files and devices count */
-    TOOL_EXPORTS_WORDS  /* for a container: words of `export` only */
+    TOOL_EXPORTS_WORDS  /* words of `export` only: in a container, or NICs of another machine */
 };
 
 /* Returns those of one rank, by its local rank: a block that the caller frees; NULL without memory.

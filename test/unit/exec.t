@@ -443,6 +443,15 @@ is "--print --json: the same" "$("$tool" exec --print --json --topology "$machin
     python3 -c 'import json, sys; print(json.load(sys.stdin)["exports"])')" \
     "{'UCX_NET_DEVICES': 'mlx5_3:1,mlx5_0:1'}"
 
+# emulated ARGUMENT...: what export=auto gives a process whose hwloc reads a file
+emulated() {
+    env -u UCX_TLS HWLOC_XMLFILE="$machines/four-rails.xml" "$tool" "${patient[@]}" \
+        --local-rank 0 --local-size 8 --rails connected "$@" | grep -E '^(exports:|UCX_NET_)'
+}
+is "HWLOC_XMLFILE: --print shows the NICs of that machine" "$(emulated --print)" \
+    "exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1"
+is "... and a program, which runs on this one, is not told of them" "$(emulated -- env)" ""
+
 # What nuioa has set in a rank of an outer step goes, what the user has changed since stays.
 inherited() {
     env NUIOA_EXPORTED=UCX_NET_DEVICES UCX_NET_DEVICES="$1" \

@@ -79,13 +79,13 @@ static void set_rank_id(const struct exec_plan *e)
         setenv("NUIOA_EXEC", id, 1);
 }
 
-char *exec_exports(const struct exec_plan *e, const char *program)
+char *exec_exports(const struct exec_plan *e, const char *program, bool shown)
 {
     enum tool_exports_check check = TOOL_EXPORTS_HERE;
     if (!exec_plan_filters(e))
         return calloc(1, 1);
     if (e->node.emulated)
-        check = TOOL_EXPORTS_THERE;
+        check = shown ? TOOL_EXPORTS_THERE : TOOL_EXPORTS_WORDS;
     else if (nuioa_library_is_container(program))
         check = TOOL_EXPORTS_WORDS;
     return tool_exports_of(&e->plan, &e->node, &e->input->options, e->input->place.local, check);
@@ -95,7 +95,7 @@ char *exec_exports(const struct exec_plan *e, const char *program)
 static void set_exports(const struct exec_plan *e, const char *program)
 {
     struct nuioa_exported exported = { "", "" };
-    char *block = exec_exports(e, program);
+    char *block = exec_exports(e, program, false);
     if (block)
         set_others(block, &exported);
     free(block);

@@ -15,8 +15,10 @@ int exec_bind(const struct exec_plan *exec);
 void exec_unset_outer(void);
 
 /* Returns the variables of other libraries that choose NICs for this process as `program` (NULL:
- * not known): a block (tools/exports.h) that the caller frees, or NULL without memory. */
-char *exec_exports(const struct exec_plan *exec, const char *program);
+ * not known): a block (tools/exports.h) that the caller frees, or NULL without memory. On an
+ * emulated machine export=auto names NICs only if they are `shown`: they are not set, because this
+ * machine does not have them. */
+char *exec_exports(const struct exec_plan *exec, const char *program, bool shown);
 
 /* Sets the memory policy and the environment for `program`. Faults are added to the warnings of
  * *exec. */

@@ -249,7 +249,7 @@ static int print(struct job *job)
     const struct launcher_place *place = &job->input.place;
     const struct tool_json_known known = { place->rank != UINT32_MAX,
                                            e->plan.order_count || (place->ranks && !e->stays) };
-    char *exports = exec_exports(e, job->program ? *job->program : NULL);
+    char *exports = exec_exports(e, job->program ? *job->program : NULL, true);
     int rc = TOOL_DONE;
     print_warnings(&e->warnings);
     if (job->json) {
