@@ -158,6 +158,14 @@ static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
     return all ? 0 : tool_fail("out of memory");
 }
 
+/* Replaces the NICs that the plan took for usable by those that are up: variables of other
+ * libraries name and count these. */
+static int set_usable(struct exec_plan *e, const struct nuioa_rails *rails)
+{
+    free(e->plan.usable.nics);
+    return nuioa_usable_find(&e->plan.usable, rails) ? tool_fail("out of memory") : 0;
+}
+
 /* Chooses the NICs anew if one that the plan has given is down: only now the state of the ports
  * counts. If none is up, the plan's sentence promises nothing. */
 static int check_nics(struct exec_plan *e)
@@ -184,6 +192,8 @@ static int check_nics(struct exec_plan *e)
                                      : e->plan.moved ? NUIOA_REASON_EXEC_NIC_DOWN
                                                      : NUIOA_REASON_NIC_DOWN));
     }
+    if (!rc)
+        rc = set_usable(e, &rails);
     nuioa_rails_free(&rails);
     return rc;
 }
