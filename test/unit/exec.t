@@ -454,13 +454,18 @@ is "... and a program, which runs on this one, is not told of them" "$(emulated 
 
 # What nuioa has set in a rank of an outer step goes, what the user has changed since stays.
 inherited() {
-    env NUIOA_EXPORTED=UCX_NET_DEVICES UCX_NET_DEVICES="$1" \
+    local value=$1
+    shift
+    [ $# -gt 0 ] || set -- --local-rank 0 --local-size 2
+    env NUIOA_EXPORTED=UCX_NET_DEVICES UCX_NET_DEVICES="$value" \
         SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_7:1 \
-        "$tool" "${patient[@]}" --local-rank 0 --local-size 2 -- env |
+        "$tool" "${patient[@]}" "$@" -- env 2>/dev/null |
         grep -E '^(UCX_NET|NUIOA_EXPORTED|SLURM_NUIOA_EX)'
 }
 is "exec takes back what an outer step has set" "$(inherited mlx5_7:1)" ""
 is "... and not what the user has set" "$(inherited mlx5_6:1)" UCX_NET_DEVICES=mlx5_6:1
+is "... where it does not know the local rank, too" "$(inherited mlx5_7:1 --local-rank 0)" ""
+is "... but with off nothing changes" "$(inherited mlx5_7:1 --nuioa=off | wc -l)" 3
 
 if [ "$(filters CUDA_VISIBLE_DEVICES=)" = 0 ]; then
     skip "variables that choose NICs" "this machine has no NIC that counts"
@@ -501,6 +506,40 @@ HWLOC_XMLFILE="$hagrid" HWLOC_THISSYSTEM=1 "$tool" exec --print --deadline-ms 60
 is "a requested NIC that is down: it is named, and none is promised" \
     "$(<"$work/err")|$(grep -c 'memory default: no usable NIC is up: ranks ' "$work/out")" \
     "nuioa: warning: nic: mlx5_0 port is down, not used|1"
+
+# Ports of which one is down. This machine may have none, so its class is a directory of this test.
+if "${CC:-cc}" -shared -fPIC -xc -o "$work/ports.so" - 2>"$work/cc" <<'END'; then
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int open(const char *path, int flags, ...)
+{
+    const char *ports = strcmp(path, "/sys/class/infiniband") ? path : getenv("PORTS");
+    return (int)syscall(SYS_openat, AT_FDCWD, ports, flags, 0600);
+}
+int open64(const char *path, int flags, ...) { return open(path, flags); }
+END
+    for i in 0 1 2 3; do
+        mkdir -p "$work/ports/mlx5_$i/ports/1"
+        echo "4: ACTIVE" >"$work/ports/mlx5_$i/ports/1/state"
+    done
+    # ports_named: those that a library is told, where all connect
+    ports_named() {
+        env LD_PRELOAD="$work/ports.so" PORTS="$work/ports" HWLOC_XMLFILE="$machines/four-rails.xml" \
+            HWLOC_THISSYSTEM=1 \
+            ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" "$tool" exec \
+            --print --deadline-ms 60000 --export ucx --local-rank 0 --local-size 8 |
+            sed -n 's/^exports: UCX_NET_DEVICES=//p'
+    }
+    is "all ports are up: all are named" "$(ports_named)" mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1
+    echo "1: DOWN" >"$work/ports/mlx5_3/ports/1/state"
+    is "... one is down, which is the NIC of other ranks: it is not named" "$(ports_named)" \
+        mlx5_0:1,mlx5_1:1,mlx5_2:1
+else
+    skip "a port that is down" "no compiler"
+fi
 
 # --- CPUs that the kernel refuses ---------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "option/option_environment.h"
+#include "output/exported.h"
 #include "output/report.h"
 #include "tools/exec/bind_and_exec.h"
 #include "tools/exec/placed.h"
@@ -299,6 +300,8 @@ static int run(struct job *job)
         return print(job);
     if (!rc && !off)
         take_part(job);
+    else if (!off && !job->input.placed)
+        nuioa_exported_forget(); /* NICs of an outer step may be wrong here */
     return exec_become(job->program);
 }
 
