@@ -464,6 +464,10 @@ inherited() {
 }
 is "exec takes back what an outer step has set" "$(inherited mlx5_7:1)" ""
 is "... and not what the user has set" "$(inherited mlx5_6:1)" UCX_NET_DEVICES=mlx5_6:1
+is "... and --print shows what then is set" "$(env NUIOA_EXPORTED=UCX_NET_DEVICES \
+    UCX_NET_DEVICES=mlx5_7:1 SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_7:1 "$tool" exec --print \
+    --topology "$machines/four-rails.xml" --local-rank 0 --local-size 8 --rails connected |
+    grep ^exports)" "exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1"
 is "... where it does not know the local rank, too" "$(inherited mlx5_7:1 --local-rank 0)" ""
 is "... but with off nothing changes" "$(inherited mlx5_7:1 --nuioa=off | wc -l)" 3
 

@@ -247,6 +247,8 @@ static void report(const struct job *job)
 static int print(struct job *job)
 {
     const struct exec_plan *e = &job->exec;
+    if (!job->input.placed || e->retold)
+        nuioa_exported_forget(); /* as a run does */
     const struct launcher_place *place = &job->input.place;
     const struct tool_json_known known = { place->rank != UINT32_MAX,
                                            e->plan.order_count || (place->ranks && !e->stays) };
