@@ -299,10 +299,22 @@ once "... spawned ranks" "spawned ranks are not placed: openmpi does not say whi
     OMPI_PARENT_PORT=204800001.0:3373690132
 once "... of MPICH" "spawned ranks are not placed: hydra" 2 MPI_LOCALRANKID=%d MPI_LOCALNRANKS=2 \
     PMI_RANK=%d PMI_SPAWNED=1
+once "... another launch's local rank, which need not be 0" "and LOCAL_WORLD_SIZE=2 contradict" \
+    4 "${ompi[@]}" LOCAL_RANK=1 LOCAL_WORLD_SIZE=2
+once "... or that of the other launcher" "OMPI_COMM_WORLD_LOCAL_SIZE=4 and LOCAL_WORLD_SIZE=3" 3 \
+    OMPI_COMM_WORLD_LOCAL_RANK=2 OMPI_COMM_WORLD_LOCAL_SIZE=4 LOCAL_RANK=%d LOCAL_WORLD_SIZE=3
 once "... no number" "OMPI_COMM_WORLD_LOCAL_RANK=x and LOCAL_RANK=0 contradict" 4 \
     OMPI_COMM_WORLD_LOCAL_RANK=x LOCAL_RANK=%d
-once "... a local rank that is too large" "local rank 2 of 2 is not possible" 4 \
+once "... a local rank that is too large" "local rank 2 of 2 is not possible" 3 \
     MPI_LOCALRANKID=%d MPI_LOCALNRANKS=2
+what_to_type "a rank alone: it is too large" "local rank 5 of 2 is not possible" LOCAL_RANK=5 \
+    LOCAL_WORLD_SIZE=2
+what_to_type "... nobody says how many there are" "LOCAL_WORLD_SIZE is unset or not" LOCAL_RANK=3
+options=(--local-rank 1)
+what_to_type "... it was typed" "no launcher found of" A=1
+options=(--local-rank 5)
+what_to_type "... and the launcher says how many" "local rank 5 of 2 is not possible" \
+    OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2
 options=(--hints heavy=0)
 what_to_type "hints need the ranks of the others" "--ranks block" OMPI_COMM_WORLD_LOCAL_RANK=0 \
     OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4
@@ -531,8 +543,8 @@ END
     done
     # ports_named: those that a library is told, where all connect
     ports_named() {
-        env LD_PRELOAD="$work/ports.so" PORTS="$work/ports" HWLOC_XMLFILE="$machines/four-rails.xml" \
-            HWLOC_THISSYSTEM=1 \
+        env LD_PRELOAD="$work/ports.so" PORTS="$work/ports" HWLOC_THISSYSTEM=1 \
+            HWLOC_XMLFILE="$machines/four-rails.xml" \
             ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" "$tool" exec \
             --print --deadline-ms 60000 --export ucx --local-rank 0 --local-size 8 |
             sed -n 's/^exports: UCX_NET_DEVICES=//p'

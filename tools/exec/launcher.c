@@ -178,6 +178,22 @@ static uint32_t first_rank(const struct launcher *launcher, const struct said *s
     return said->rank - (ranks[1] - ranks[0]);
 }
 
+/* Chooses the process that says a contradiction that all of the node see. If only one of the two
+ * launchers has started more than one of them, it is that one's local rank 0. Otherwise the numbers
+ * of either may be the same in all processes, inherited from another launch, and this one cannot
+ * know of which: for each number that is the same one process is chosen, seldom more. */
+static bool is_speaker_of_all(const struct said *x, const struct said *y)
+{
+    if (!x->count || !y->count || (x->count == 1 && y->count == 1))
+        return true;
+    if (x->count == 1)
+        return !y->local || y->local >= y->count;
+    if (y->count == 1)
+        return !x->local || x->local >= x->count;
+    return (!x->local && !y->local) || x->local == (y->local + 1) % x->count ||
+           (x->local > y->count && y->local == (x->local - 1) % y->count);
+}
+
 /* Chooses the process that says it: the local rank 0; or where the second numbers are the same in
  * all processes, and by chance those of local rank 0, the local rank 1. */
 static bool is_speaker(const struct contradiction *c, const struct said *x, const struct said *y,
@@ -186,7 +202,7 @@ static bool is_speaker(const struct contradiction *c, const struct said *x, cons
     if (x->local == UNKNOWN || y->local == UNKNOWN)
         return !x->local || !y->local || x->local == y->local;
     if (c->whole)
-        return !x->local && !y->local;
+        return is_speaker_of_all(x, y);
     /* A number is the same in all, or right in this process and so in local rank 0. */
     uint32_t first = first_rank(c->a, x, environment);
     bool is_firsts = y->local <= 1 && (!differ(y->rank, first) || !differ(y->rank, x->rank));
@@ -278,13 +294,17 @@ static int by_name(const char *name, const struct launcher **found, struct nuioa
 /* --- what is not said ------------------------------------------------------------------------- */
 
 /* Says which number is missing. Local rank 0 speaks; if nobody knows which one that is, rank 0 of
- * the job; if nobody knows that either, everybody. */
+ * the job; if nobody knows that either, everybody. So does a local rank of which nothing else is
+ * said: there may be no others. */
 static int say_missing(struct launcher_place *place, const struct said *said,
-                       struct nuioa_error *err)
+                       char *const *environment, struct nuioa_error *err)
 {
     const struct launcher *launcher = place->launcher;
+    const bool is_alone = said->rank == UNKNOWN && said->size == UNKNOWN &&
+                          number(environment, "SLURM_LOCALID") != said->local;
     char names[160];
-    place->speaks = said->local != UNKNOWN ? !said->local : !said->rank || said->rank == UNKNOWN;
+    place->speaks =
+        said->local != UNKNOWN ? !said->local || is_alone : !said->rank || said->rank == UNKNOWN;
     if (!launcher)
         return nuioa_fail(err, -ENOENT,
                           "no launcher found of %s: use --local-rank R --local-size N",
@@ -324,11 +344,11 @@ static int say_spawned(struct launcher_place *place, const struct said *said,
                       place->launcher->name);
 }
 
-/* Says that the local rank cannot be. The lowest that cannot speaks. */
+/* Says that the local rank cannot be. Each that cannot speaks: there may be no lower one. */
 static int say_impossible(struct launcher_place *place, const struct said *said, bool by_hand,
                           struct nuioa_error *err)
 {
-    place->speaks = !said->local || said->local == said->count;
+    place->speaks = !said->local || said->local >= said->count;
     return nuioa_fail(err, by_hand ? -EINVAL : -ENOENT,
                       "local rank %u of %u is not possible%s%s: --local-rank takes 0 to N-1 for "
                       "--local-size N, which is at most %d",
@@ -423,8 +443,8 @@ static void apply_request(const struct launcher_request *request, struct said *s
         said->local = said->rank % said->count;
 }
 
-int launcher_find(const struct launcher_request *request, char *const *environment,
-                  struct launcher_place *place, struct nuioa_error *err)
+static int find(const struct launcher_request *request, char *const *environment,
+                struct launcher_place *place, struct nuioa_error *err)
 {
     struct said said = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
     bool by_hand = request->has_local_rank && request->has_local_size;
@@ -441,7 +461,7 @@ int launcher_find(const struct launcher_request *request, char *const *environme
     if (!by_hand && is_spawned(place->launcher, environment))
         return say_spawned(place, &said, err);
     if (said.local == UNKNOWN || said.count == UNKNOWN)
-        return say_missing(place, &said, err);
+        return say_missing(place, &said, environment, err);
     if (said.local >= said.count || said.count > LAUNCHER_TASKS_MAX)
         return say_impossible(place, &said, by_hand, err);
     place->speaks = !said.local;
@@ -454,6 +474,15 @@ int launcher_find(const struct launcher_request *request, char *const *environme
     return rc;
 }
 
+int launcher_find(const struct launcher_request *request, char *const *environment,
+                  struct launcher_place *place, struct nuioa_error *err)
+{
+    int rc = find(request, environment, place, err);
+    /* Who typed a number is told what is wrong, whichever it is. */
+    place->speaks = place->speaks || request->has_local_rank || request->has_local_size;
+    return rc;
+}
+
 bool launcher_is_slurm(const struct launcher_place *place)
 {
     return is_named(place->launcher, "slurm");
@@ -463,19 +492,4 @@ void launcher_place_free(struct launcher_place *place)
 {
     free(place->ranks);
     *place = (struct launcher_place){ .rank = UNKNOWN };
-}
-
-int launcher_is_first(char *const *environment, struct nuioa_error *err)
-{
-    const struct launcher_request any = { .has_local_size = true,
-                                          .local_size = LAUNCHER_TASKS_MAX };
-    struct launcher_place place;
-    int rc = launcher_find(&any, environment, &place, err);
-    int first = !place.launcher || (!rc && place.local == 0);
-    if (rc && place.launcher && !place.speaks)
-        first = 0;
-    else if (rc && place.launcher)
-        first = nuioa_fail(err, -ENOENT, "the launcher does not say who is local rank 0");
-    launcher_place_free(&place);
-    return first;
 }

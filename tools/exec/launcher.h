@@ -38,14 +38,10 @@ struct launcher_place {
  * Returns 0; or -EINVAL if the request is wrong, -ENOENT if the environment does not say enough or
  * contradicts itself, or -ENOMEM, all with *err, which says what was looked at and what to type.
  * After -ENOENT place->speaks is true in one process of the node, so far as the numbers of its
- * processes tell them apart. The caller calls launcher_place_free in any case. */
+ * processes tell them apart; else in several, and in each for which a number was typed. The caller
+ * calls launcher_place_free in any case. */
 int launcher_find(const struct launcher_request *request, char *const *environment,
                   struct launcher_place *place, struct nuioa_error *err);
-
-/* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are
- * others; 0 if it is another one, or if another one says what is wrong; or -ENOENT with *err if
- * launchers do not say which one it is. */
-int launcher_is_first(char *const *environment, struct nuioa_error *err);
 
 /* Returns true if Slurm has started the process, or the user says so. */
 bool launcher_is_slurm(const struct launcher_place *place);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/exec/traffic.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -275,6 +276,30 @@ static int run(struct nuioa_node *node, char **command, bool json)
     return end_as(status);
 }
 
+/* Returns 1 if the calling process is the local rank 0, or if no launcher says that there are
+ * others; 0 if it is another one, or if another one says what is wrong; or -ENOENT with *err if
+ * launchers do not say which one it is. */
+static int is_first(struct nuioa_error *err)
+{
+    const struct launcher_request none = { .launcher = NULL };
+    const struct launcher_request any = { .has_local_size = true,
+                                          .local_size = LAUNCHER_TASKS_MAX };
+    struct launcher_place place;
+    int rc = launcher_find(&none, environ, &place, err);
+    int first = !place.launcher || (!rc && place.local == 0);
+    bool speaks = rc && place.speaks;
+    launcher_place_free(&place);
+    if (!rc || first)
+        return first;
+    /* How many there are does not matter to the local rank 0. */
+    rc = launcher_find(&any, environ, &place, err);
+    first = !rc && place.local == 0;
+    launcher_place_free(&place);
+    if (!first && speaks)
+        return nuioa_fail(err, -ENOENT, "the launcher does not say who is local rank 0");
+    return first;
+}
+
 int tool_traffic(int argc, char **argv)
 {
     bool json = false, help = false;
@@ -292,7 +317,7 @@ int tool_traffic(int argc, char **argv)
         return rc ? rc : tool_print(strdup(usage));
     if (!*command || !**command)
         return tool_usage("traffic", "a command is missing: nuioa traffic [--] COMMAND");
-    rc = launcher_is_first(environ, &err);
+    rc = is_first(&err);
     if (rc > 0 && !(rc = nuioa_cache_get(NULL, NULL, DISCOVERY_MS, &node, &err)))
         return run(&node, command, json);
     if (rc < 0)
