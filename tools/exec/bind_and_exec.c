@@ -86,7 +86,7 @@ char *exec_exports(const struct exec_plan *e, const char *program, bool shown)
         return calloc(1, 1);
     if (e->node.emulated)
         check = shown ? TOOL_EXPORTS_THERE : TOOL_EXPORTS_WORDS;
-    else if (nuioa_library_is_container(program))
+    else if (nuioa_library_is_wrapper(environ, program))
         check = TOOL_EXPORTS_WORDS;
     return tool_exports_of(&e->plan, &e->node, &e->input->options, e->input->place.local, check);
 }
