@@ -184,6 +184,8 @@ static uint32_t first_rank(const struct launcher *launcher, const struct said *s
  * know of which: for each number that is the same one process is chosen, seldom more. */
 static bool is_speaker_of_all(const struct said *x, const struct said *y)
 {
+    if (y->count == UNKNOWN) /* a script's copy, where that has no number of local ranks */
+        return !x->local;
     if (!x->count || !y->count || (x->count == 1 && y->count == 1))
         return true;
     if (x->count == 1)
