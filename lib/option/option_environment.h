@@ -43,7 +43,7 @@
 /* "JOB.STEP", for a rank that was told its place. */
 #define NUIOA_VARIABLE_STEP "SLURM_NUIOA_STEP"
 
-/* What nuioa has set for other programs in a rank: output/exported.h. */
+/* It holds the variables of other programs that nuioa has set in a rank: output/exported.h. */
 #define NUIOA_VARIABLE_EXPORTED "SLURM_NUIOA_EXPORTED"
 
 /* Sets the options that `environment` ("NAME=VALUE" strings, ended by NULL; may be NULL) has:

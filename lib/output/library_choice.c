@@ -122,7 +122,7 @@ static bool chooses(const char *path)
     return found;
 }
 
-/* What the child is told. */
+/* The child that looks for files gets these. */
 struct files {
     char *const *environment;
     const char *root;
@@ -304,7 +304,7 @@ static bool find_program(char *const *environment, const char *name, char *path,
         struct stat info;
         int n = snprintf(path, size, "%s/%s", directory, name);
         found = n > 0 && (size_t)n < size && !stat(path, &info) && S_ISREG(info.st_mode) &&
-                !access(path, X_OK);
+                !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
     }
     free(list);
     return found;

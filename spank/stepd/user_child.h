@@ -33,7 +33,7 @@ struct user_child {
  * -EPERM if he is root, for whom there is no child; or -ENODATA if Slurm does not tell. */
 int user_child_user(spank_t spank, struct nuioa_user *user);
 
-/* What a child does: it becomes *user, and runs work(fd, arg), as nuioa_subprocess_start() does,
+/* A child with this errand becomes *user, and runs work(fd, arg), as nuioa_subprocess_start() does,
  * with the descriptor `keep`, or without one if that is -1. */
 struct user_errand {
     const struct nuioa_user *user;

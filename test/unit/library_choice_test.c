@@ -103,7 +103,7 @@ static void test_files(void **state)
     }
 }
 
-/* What cannot be opened may choose, unless it is not there. */
+/* A file that cannot be opened may choose, unless it is not there. */
 static void test_unreadable(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void test_wrapper(void **state)
     dump_remove(&dump);
 }
 
-/* What the user has changed since, and what he has set himself, stays. */
+/* Variables stay that the user has changed since, or has set himself. */
 static void test_exported(void **state)
 {
     (void)state;

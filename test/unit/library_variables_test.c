@@ -266,7 +266,7 @@ static void give_gpus(struct plan_case *s, uint32_t count, enum nuioa_gpu_vendor
     s->node.gpus[0].vendor = vendor;
 }
 
-/* What only ranks with GPUs are told, if they have one NIC. */
+/* Only ranks with GPUs get these variables, if they have one NIC. */
 static void test_gpus(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ struct doctor_plug {
     struct doctor_plug *next;
 };
 
-/* What cannot be read, or has no memory, is left out. */
+/* Files that cannot be read, or for which there is no memory, are left out. */
 struct doctor_conf {
     int top; /* descriptor of the directory that all paths are below, also those with '/' */
     const char *root; /* its path; "": this machine */
