@@ -236,6 +236,8 @@ if [ -e "$top/.git" ] && [ -n "${NUIOA_BUILD:-}" ]; then
     is "the archive has all files that git has" "$(comm -13 \
         <(cd "$NUIOA_BUILD/archive" && find . ! -type d -printf '%P\n' | LC_ALL=C sort) \
         <(git -C "$top" ls-files | LC_ALL=C sort))" .gitignore
+    ok "the archive has the machines to test with" \
+        test -e "$NUIOA_BUILD/archive/test/topologies/gpus/p5.xml"
     rm -rf "$NUIOA_BUILD/archive"
 else
     skip "the archive has all files that git has" "no clone, or NUIOA_BUILD is not set"

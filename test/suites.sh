@@ -4,6 +4,13 @@
 
 # --- building ------------------------------------------------------------------------------------
 
+# Makes the machines to test with again when what makes them has changed.
+machines() {
+    local room=$top/test/topologies
+    [ -z "$(find "$room" -name '*.py' -newer "$room/quad.xml" 2>&1)" ] ||
+        { "$room/make-topologies.py" && "$room/make-gpu-topologies.py"; }
+}
+
 # configure DIR [OPTION...]: bootstraps and configures when something changed since the last time.
 # The tests name the plugin's place in plugstack.conf; it is not that of the machine's own Slurm.
 configure() {
@@ -14,6 +21,7 @@ configure() {
         [ "$top/m4/nuioa.m4" -nt "$top/configure" ]; then
         "$top/bootstrap" || return
     fi
+    machines || return
     mkdir -p "$dir"
     if [ -e "$dir/config.status" ] && [ "$dir/config.status" -nt "$top/configure" ] &&
         [ "$(cat "$dir/configured-with" 2>/dev/null)" = "$wanted" ]; then

@@ -31,10 +31,7 @@ facts() {
     fi
 }
 
-mkdir "$work/made"
-ok "the generator runs" "$here/make-topologies.py" "$work/made"
-is "as many machines as the generator makes" \
-    "$(cd "$here" && ls ./*.xml)" "$(cd "$work/made" && ls ./*.xml)"
+ok "bootstrap has made the machines" test -e "$here/quad.xml"
 ok "the generator of the dump runs" "$here/make-dump.py" "$work/rates"
 is "facts are about machines that exist" "" "$(grep -v '^#' "$here/golden.tsv" | cut -f1 | sort -u |
     while read -r name; do
@@ -43,7 +40,6 @@ is "facts are about machines that exist" "" "$(grep -v '^#' "$here/golden.tsv" |
 
 for path in "$here"/*.xml; do
     name=$(basename "$path" .xml)
-    ok "$name: as generated" cmp "$path" "$work/made/$name.xml"
     if command -v lstopo-no-graphics >/dev/null; then
         ok "$name: hwloc reads it" loads "$path"
     else

@@ -58,13 +58,9 @@ if [ -z "$tool" ]; then
     done_testing
     exit
 fi
-mkdir "$work/made"
-ok "the generator runs" "$here/make-gpu-topologies.py" "$work/made"
-is "as many machines as the generator makes" \
-    "$(cd "$machines" && ls)" "$(cd "$work/made" && ls)"
+ok "bootstrap has made the machines" test -e "$machines/p5.xml"
 for path in "$machines"/*.xml; do
     name=$(basename "$path" .xml)
-    ok "$name: as generated" cmp "$path" "$work/made/$name.xml"
     ok "$name: topo says what the raw file says" topo_agrees "$path"
     check_gpus "$name" "$path"
     renamed "$path" >"$work/renamed.xml"

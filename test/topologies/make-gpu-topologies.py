@@ -3,7 +3,7 @@
 """Writes the nodes with GPUs and several NICs, in gpus/ (README.md says what each is for).
 
 Usage: make-gpu-topologies.py [DIR]      default: gpus/ beside this script
-The files are committed; run this again after changing a machine here. They have the shape of
+./bootstrap runs this; run it again after changing a machine here. They have the shape of
 machines that vendors describe, not their sizes: few cores, and bus numbers of our own.
 """
 import os
@@ -273,6 +273,7 @@ def aurora():
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     target = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "gpus")
+    os.makedirs(target, exist_ok=True)
     for name, build in MACHINES.items():
         with open(os.path.join(target, name + ".xml"), "w", encoding="ascii") as out:
             out.write(build())

@@ -3,7 +3,7 @@
 """Writes the topologies of this directory (README.md says what each is for).
 
 Usage: make-topologies.py [DIR]      default: the directory of this script
-The files are committed; run this again after changing a machine here.
+./bootstrap runs this; run it again after changing a machine here.
 """
 import os
 import sys
