@@ -8,8 +8,8 @@
 void nuioa_close_all_but(int one, int other);
 
 /* Writes the text to a descriptor that other processes share, so that it cannot be set to
- * O_NONBLOCK, such as stderr of slurmstepd. If nobody reads for half a second, or there is no
- * reader, the rest is left out. */
+ * O_NONBLOCK, such as stderr of slurmstepd. The rest is left out if nobody reads for half a second,
+ * if there is no reader (after SIGPIPE, which the caller may ignore), or after an error. */
 void nuioa_write_text(int fd, const char *text);
 
 #endif

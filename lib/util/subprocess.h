@@ -63,7 +63,8 @@ int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadli
                          void **bytes, size_t *length);
 
 /* Writes all `length` bytes to the descriptor `fd`, also if signals interrupt it. Returns 0, or the
- * negative errno of write(2), and some bytes may have been written. */
+ * negative errno of write(2), and some bytes may have been written. Without a reader SIGPIPE ends a
+ * child, as its signals are not ignored. */
 int nuioa_subprocess_write(int fd, const void *bytes, size_t length);
 
 #endif

@@ -30,18 +30,19 @@ void nuioa_sysfs_none(struct nuioa_sysfs *sysfs);
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs);
 
 /* In the functions below, `dir` is one of these descriptors (or another open directory), and stays
- * the caller's; `path` is a printf format for a path below it, of at most 255 bytes. If `dir` is
- * -1, nothing is found (-ENOENT). */
+ * the caller's; `path` is a printf format for a path below it, of at most 255 bytes: a longer one
+ * is -ENAMETOOLONG. If `dir` is -1, nothing is found (-ENOENT). The first three also take AT_FDCWD
+ * (fcntl.h), with an absolute path. */
 
-/* Reads a file into `text`, an array of `size` bytes, without the blanks and newlines at its end;
- * longer text is cut. Returns the length of the text; or a negative errno (-ENOENT if there is no
- * such file), and the text is then empty. */
+/* Reads a file, in one read(2), into `text`, an array of `size` bytes, without the blanks and
+ * newlines at its end; longer text is cut. Returns the length of the text; or a negative errno
+ * (-ENOENT if there is no such file), and the text is then empty. */
 int nuioa_sysfs_text(int dir, char *text, size_t size, const char *path, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Reads a file of lines, of which the kernel may hand out a part at a time. Returns its text
- * (malloc'd, caller frees), which ends with a whole line: of more than `max` bytes the line that is
- * cut and those after it are left out. NULL: it cannot be read, or there is no memory. */
+ * (malloc'd, caller frees). Of `max` bytes or more the last line that is cut and those after it are
+ * left out. An error of reading ends the text. NULL: it cannot be opened, or memory is short. */
 char *nuioa_sysfs_lines(int dir, size_t max, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -60,8 +61,7 @@ bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(pr
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
 
 /* Opens the directory `path` (no format; "." for `dir` itself), from its first entry on. Returns a
- * stream that the caller closes with closedir; or NULL with errno, which is EBADF if `dir` is -1.
- * */
+ * stream that the caller closes with closedir; or NULL with errno, EBADF if `dir` is -1. */
 DIR *nuioa_sysfs_list(int dir, const char *path);
 
 #endif
