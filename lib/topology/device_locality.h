@@ -8,9 +8,9 @@
 
 /* Sets *numas and *cpus (OS indexes) to the NUMA nodes and CPUs that are local to a device: those
  * of the closest hwloc object above it that is not an I/O object. Returns 1; 0 if the locality is
- * unknown, because NUMA nodes are cut, or that object is the whole machine and several NUMA nodes
- * have CPUs (both sets are then empty); or -ENOMEM, and a set may then be NULL. In every case the
- * caller frees both with hwloc_bitmap_free, which takes NULL. */
+ * unknown, because NUMA nodes are cut, that object has no NUMA node, or it is the whole machine and
+ * several NUMA nodes have CPUs (both sets are then empty); or -ENOMEM, and a set may then be NULL.
+ * In every case the caller frees both with hwloc_bitmap_free, which takes NULL. */
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
                           hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus);
 
@@ -18,10 +18,11 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
  * (24 are enough; a longer text is cut). */
 void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size);
 
-/* Returns the card of the NIC node->nics[index], whose PCI function is `pci` (NULL: none): that
- * of an earlier NIC if they share a PCI device, and so a bus, or are the halves of a Socket
- * Direct card, a PCI device on each socket, and so share a port; else `index`. If each half has
- * two ports, each can carry one, and they are two cards. */
+/* Returns the card of the NIC node->nics[index], whose PCI function is `pci` (NULL: none). It is
+ * that of an earlier NIC, which has its `card` and `pci` already, if they share a PCI device, and
+ * so a bus; or if they are the halves of a Socket Direct card, a PCI device on each socket, and so
+ * share a port. Else it is `index`. If each half has two ports, each can carry one, and they are
+ * two cards. */
 uint32_t nuioa_device_card(const struct nuioa_node *node, hwloc_topology_t topology,
                            hwloc_obj_t pci, uint32_t index);
 

@@ -10,7 +10,7 @@
 struct nuioa_node;
 
 enum nuioa_distance_source {
-    NUIOA_DISTANCE_NONE,      /* one NUMA node */
+    NUIOA_DISTANCE_NONE,      /* one NUMA node, and no section of the site's file for it */
     NUIOA_DISTANCE_SITE,      /* the site's distance file */
     NUIOA_DISTANCE_SLIT,      /* the firmware's table, as the kernel and hwloc give it */
     NUIOA_DISTANCE_STRUCTURE, /* which NUMA nodes share a package or an hwloc group */
@@ -53,8 +53,8 @@ static inline unsigned nuioa_level_at(const struct nuioa_distance *d, unsigned i
 void nuioa_distance_levels(struct nuioa_distance *d, const struct nuioa_node *node);
 
 /* Sets level[d->count] to the levels of all NUMA nodes of `node` from a device that is near those
- * in `numas` (OS indexes): each from the nearest of them, and from memory without CPUs only if none
- * of them has CPUs. All are UINT8_MAX if `numas` is empty. */
+ * in `numas` (OS indexes): each from the nearest of them, and from memory without CPUs only to
+ * itself, unless none of them has CPUs. All are UINT8_MAX if `numas` is empty. */
 void nuioa_levels_from(const struct nuioa_distance *d, const struct nuioa_node *node,
                        hwloc_const_bitmap_t numas, uint8_t *level);
 
@@ -64,9 +64,9 @@ const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 /* Sets node->distance from the first of these that is there and sound: the distance file `site`
  * (may be NULL), the firmware's table, the structure of the topology. node->numas must be set.
  * Problems with the file or the table become warnings of the node, and the next source is tried. A
- * table that has one distance for all pairs of three or more NUMA nodes counts only if the
- * structure has one, too. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both
- * cases. */
+ * table that has one distance for all pairs, where three or more NUMA nodes have CPUs, counts only
+ * if the structure has one, too. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result
+ * in both cases. */
 int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
                             struct nuioa_error *err);
 

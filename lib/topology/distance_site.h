@@ -12,19 +12,19 @@
  * the same processor model, if it names one, and the same OS indexes of the NUMA nodes. Fills the
  * caller's `matrix`, which has node->numa_count squared cells as in struct nuioa_distance. Returns
  * 0; -ENOENT if there is no such file or no such section; -EINVAL if the file is malformed, with
- * the line in *err; or another negative errno. After an error *err says why, and `matrix` is
- * unchanged. */
+ * the line in *err; -ENOMEM; or that of nuioa_distance_load. After an error *err says why, and
+ * `matrix` is unchanged. */
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 
-/* Reads what the section of that file which describes `node` says of the node's NICs, and sets
- * their `measured`; NICs of which it says nothing stay as they are. Returns as
- * nuioa_distance_read_site does; after an error some NICs may be set. */
+/* Reads the "nic" lines of that section, and sets `measured` of the node's NICs that they name, by
+ * name or label. Other NICs stay as they are, and so do NUMA nodes of a NIC without a line. Returns
+ * as nuioa_distance_read_site does; after an error some NICs may be set. */
 int nuioa_distance_read_nics(const char *path, struct nuioa_node *node, struct nuioa_error *err);
 
 /* Reads the whole distance file `path` into *text, which ends with a NUL and which the caller frees
- * with free(). Returns 0; or a negative errno with *err, and *text is NULL: -EINVAL if it is not a
- * regular file of less than 4 MiB. */
+ * with free(). Returns 0; or with *err, and *text is NULL, the negative errno of open(2), or
+ * -EINVAL if it is not a regular file of less than 4 MiB, cannot be read, or memory is short. */
 int nuioa_distance_load(const char *path, char **text, struct nuioa_error *err);
 
 #endif

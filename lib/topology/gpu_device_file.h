@@ -33,9 +33,10 @@ uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
                                 struct nuioa_gpu_device *devices);
 
 /* Sets `gpus`, the caller's set, to the GPUs whose device files the calling process may open for
- * reading and writing, as indexes into node->gpus: the modes of the files and the device cgroup
- * decide. `devices` is from nuioa_gpu_devices_read. Returns true; or false if the file of a GPU is
- * not known or does not exist, and `gpus` is then empty. */
+ * reading and writing, as indexes into node->gpus: access(2) asks the modes of the files for its
+ * real user, and the device cgroup. `devices` is from nuioa_gpu_devices_read. Returns true; or
+ * false if the file of a GPU is not known or does not exist, or memory is short, and `gpus` is then
+ * empty. */
 bool nuioa_gpus_openable(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
                          hwloc_bitmap_t gpus);
 

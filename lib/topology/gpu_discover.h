@@ -12,8 +12,9 @@
  *
  * A GPU is a display of NVIDIA, an accelerator of AMD, a display of AMD or Intel that is more than
  * plain VGA, or any display that has a render node, in sysfs or in the topology. The display of a
- * management processor (BMC) and the graphics inside a processor of Intel are none. The instances
- * into which a GPU is divided (MIG) are no devices of their own.
+ * management processor (BMC) and the graphics inside a processor of Intel are none. Neither is a
+ * display of class VGA on a node with a GPU of another model and class: the screen is on it. The
+ * instances into which a GPU is divided (MIG) are no devices of their own.
  *
  * Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
 int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,

@@ -10,7 +10,7 @@
  *
  * NVIDIA  CUDA_VISIBLE_DEVICES: UUIDs, in full or as prefixes that only one GPU has, also in
  *         MIG-GPU-UUID/...; MIG-UUID is understood only if the process may open one GPU. Numbers
- *         are in PCI order if all GPUs of NVIDIA are of one model, or with
+ *         are in PCI order if all GPUs of NVIDIA that it may open are of one model, or with
  *         CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first entry that is neither number nor
  *         GPU, such as -1; an empty one means no GPU.
  * AMD     ROCR_VISIBLE_DEVICES, in the same way; its numbers are in the order of the driver's
@@ -55,7 +55,8 @@ bool nuioa_gpus_visible(const struct nuioa_node *node, const struct nuioa_gpu_de
  * instances (MIG) of one GPU, the order is unknown.
  *
  * Writes them to order[node->gpu_count], which the caller allocated, as indexes into node->gpus.
- * Returns their number; 0 if there are none, if the order is unknown, or if memory is short. */
+ * Returns their number. Returns 0, and order[] says nothing, if there are none, if the order is
+ * unknown, if `openable` is NULL, or if memory is short. */
 uint32_t nuioa_gpus_in_order(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
                              char *const *environment, hwloc_const_bitmap_t openable,
                              uint32_t *order);

@@ -99,31 +99,33 @@ struct nuioa_nic {
  * with Multi-Opteron Machines", PDCS 2007, section 4.2). */
 #define NUIOA_NIC_MIN_RATE_MBPS 8000
 
-/* Sets `usable` and `why` of every NIC of the node, and the guesses of roles anew: `nic=auto`
- * takes the fastest fabric that is up. The choice has five steps. Left out are virtual NICs,
- * those of kind other, those that are said to be for storage or management, and those known to
- * be down or to be slower than NUIOA_NIC_MIN_RATE_MBPS. On a node with GPUs, of two fabrics that
- * one is better whose NICs are not doubted, or that is beside more GPUs (behind a switch or on
- * the host bridge of a GPU, where no other NIC is nearer to it), if it is as fast as the other
- * in sum; where rates are unknown, if its kind is as good; and plain Ethernet is never better
- * than others by this. Of the rest the fastest remain: rates that differ by at most a tenth are
- * equal, and an unknown rate is the lowest. Of these the best kind remains, in the order
- * InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to several fabrics, the
- * fabric with most ports is taken; of several such the first one in PCI order. Without memory
- * roles are not guessed. */
+/* Sets `usable` and `why` of every NIC of the node, and the guesses of roles anew: `nic=auto` takes
+ * the fastest fabric that is up. The choice has five steps:
+ *
+ *   1. Left out are virtual NICs, NICs of kind other, NICs that the site calls storage or
+ *      management, and NICs known to be down or slower than NUIOA_NIC_MIN_RATE_MBPS.
+ *   2. On a node with GPUs a fabric is better if its NICs are not doubted, or if it is beside more
+ *      GPUs: behind a switch or on the host bridge of a GPU, where no other NIC is nearer. It must
+ *      be as fast as the other one in sum or, where rates are unknown, of as good a kind. Plain
+ *      Ethernet never wins so against another network.
+ *   3. The fastest remain. Rates that differ by at most a tenth are equal; unknown is lowest.
+ *   4. The best kind remains: InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet.
+ *   5. Of several fabrics the one with most ports is taken; of equal ones the first in PCI order.
+ *
+ * Without memory only step 1 is made, and roles are not guessed. */
 void nuioa_nic_judge(struct nuioa_node *node);
 
-/* Finds the NICs that `pattern` takes. A pattern is "auto" or a list with commas of names (verbs
+/* Finds the NICs that `pattern` takes. A pattern is a list with commas of "auto", names (verbs
  * device, netdev, "mlx5_0:1", PCI address), globs and kinds; '^' before a word excludes what it
  * matches. If all words exclude, the result is what auto takes of the other NICs. With policy
  * latency, auto prefers networks that bypass the kernel to plain Ethernet, whatever their rates. A
  * NIC that is named is taken even if auto would not take it, unless it is known to be down. A glob
- * or a kind does not match virtual NICs, nor those that are said to be for storage or management.
+ * or a kind takes no NIC that is down, is virtual, or is said to be for storage or management.
  *
  * Sets taken[i] to true or false for each of the node->nic_count NICs; the caller allocates
- * taken[]. A name that matches nothing, and that of a NIC that is down, is added to `warnings`.
- * Returns how many are taken (0 is no error); or, with *err, -EINVAL if the pattern is malformed,
- * or -ENOMEM, and taken[] is all false. */
+ * taken[]. A name that matches nothing, and that of a NIC that is down, is added to `warnings`,
+ * which may be NULL. Returns how many are taken (0 is no error); or, with *err, -EINVAL if the
+ * pattern is malformed, or -ENOMEM, and taken[] is all false. */
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 

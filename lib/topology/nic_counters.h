@@ -23,8 +23,9 @@ struct nuioa_nic_counters {
  * port, in units of 4 bytes; its hw_counters, by the names that drivers give them; Slingshot's
  * telemetry; for Ethernet without RDMA, and for the RDMA that the kernel makes on a plain NIC, the
  * statistics of the network interface. These do not see RDMA that a card does. A counter that
- * cannot be read is NUIOA_NO_COUNTER, and so is one of 32 bits that stands at its end. Returns 0,
- * or -ENOENT if there is no such source. A file of broken hardware may hang. */
+ * cannot be read is NUIOA_NO_COUNTER, and so is one of 32 bits that stands at its end. Returns 0;
+ * or -ENOENT if there is no such source, and no counter is known. A file of broken hardware may
+ * hang. */
 int nuioa_nic_counters_read(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
                             struct nuioa_nic_counters *counters);
 

@@ -7,9 +7,9 @@
 #include "topology/node.h"
 
 /* Sets `subnet` of each NIC of kind roce or ethernet from the addresses of its netdev:
- * "10.1.0.0/16" for its first IPv4 address, else for its first IPv6 address that is not link-local;
- * "" if it has none, which is so for all other kinds. `addresses` is a list as from getifaddrs(3),
- * which stays the caller's; NULL: none. */
+ * "10.1.0.0/16" for its first IPv4 address, else for its first IPv6 address; link-local addresses
+ * do not count. It is "" if there is none, and for all other kinds. `addresses` is a list as from
+ * getifaddrs(3), which stays the caller's; NULL: none. */
 void nuioa_nic_subnets_set(struct nuioa_node *node, const struct ifaddrs *addresses);
 
 /* Does the same with the addresses of this machine. The kernel is not asked if there are fewer than

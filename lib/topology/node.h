@@ -11,7 +11,8 @@
 #include "util/error.h"
 
 /* The description of one machine, a node: its PUs (processing units), NUMA nodes, distances, NICs
- * and GPUs. After it is loaded only the state of the NICs changes (nuioa_node_refresh).
+ * and GPUs. After it is loaded only NICs change: state and rate (nuioa_node_refresh), roles
+ * (topology/nic_role.h), subnets (topology/nic_subnet.h), and which are usable.
  *
  * The whole machine is described, even if the caller may use only a part: with a restricted cpuset
  * hwloc leaves out the NUMA node of the NIC and shrinks the distance matrix. `allowed_cpus` and
@@ -22,8 +23,8 @@
 struct nuioa_pu {
     uint32_t os_index;
     uint32_t core;
-    uint32_t l2;      /* equal for PUs that share a level 2 cache; = core where none is known */
-    uint32_t l3;      /* equal for PUs that share a level 3 cache; = package where none is known */
+    uint32_t l2;      /* equal for PUs that share a level 2 cache, or a core where none is known */
+    uint32_t l3;      /* the same of a level 3 cache, or a package */
     uint32_t package; /* 0 where no package is known; no OS index */
     int32_t numa;     /* index into numas[] of its local NUMA node; -1 if it has none */
 };
@@ -79,7 +80,8 @@ struct nuioa_node {
     uint32_t refusals; /* a bit for each of these: it says why a file that was named is not used */
 };
 
-/* Adds a warning to *node that says why a file which somebody named is not used. */
+/* Adds a warning to *node that says why a file which somebody named is not used. Where the list of
+ * warnings is full, it only counts there, and `refusals` does not change. */
 void nuioa_node_refuse(struct nuioa_node *node, const char *text);
 
 /* Returns why the distance file that was named for this node is not used, a text that the node
