@@ -34,12 +34,11 @@ int nuioa_environment_nics(const struct nuioa_assignment *assignment, const stru
  * If the OpenMP threads leave a CPU near the NIC, the thread by which an MPI library makes progress
  * gets it, because it polls: the core after those of the OpenMP threads, or the second nearest one
  * if these spread; or, if they use all cores, the last hardware thread of the nearest core. The
- * variables are
- * MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH, src/mpi/init/init_async.c) and
+ * variables are MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH, src/mpi/init/init_async.c) and
  * I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference, "Asynchronous Progress Control"); each
- * has a CPU for every local rank, and more. Both are left out if `omp_threads` is 0, or if a rank
- * of the node has no CPU left. Open MPI can pin only the thread of PMIx, which carries no
- * messages. */
+ * has a CPU for every local rank, and more. Both are left out if `omp_threads` is 0, if a rank of
+ * the node has no CPU left, or if the list is too long. Open MPI can pin only the thread of PMIx,
+ * which carries no messages. */
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size);
 

@@ -21,16 +21,18 @@ bool nuioa_library_is_chosen(char *const *environment, const char *block);
 /* Returns true if a file chooses UCX's devices: ucx.conf or Open MPI's mca-params.conf and its
  * override, where the libraries look for them: below etc, the home and the current directory, and
  * beside the directories of LD_LIBRARY_PATH and PATH. Absolute paths are below `root` ("" for this
- * machine). A child reads them, because a file system may hang; if it has no answer after
- * `limit_ms` milliseconds, the result is true. */
+ * machine). A child reads them, because a file system may hang. The result is also true if there is
+ * no child, if it has no answer after `limit_ms` milliseconds, or if a file has 1 MiB or more, or
+ * is there but cannot be read for another reason than permission. */
 bool nuioa_library_has_file(char *const *environment, const char *root, unsigned limit_ms);
 
 /* Returns true if the process can open the device file of each NIC that the block names
  * (dev/infiniband/uverbsN), or, for MPICH, of each Slingshot NIC of the node (dev/cxiN). The files
- * are below `root`. They are opened and closed again. */
+ * are below `root`. They are opened and closed again. Returns false also if memory is short. */
 bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const char *block);
 
-/* Returns true if the block may be set on this machine: all of that. `limit_ms` is for files. */
+/* Returns true if the block may be set on this machine: the environment does not choose, the
+ * devices open and, for UCX, no file chooses. `limit_ms` is for files. */
 bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
                            const char *block, unsigned limit_ms);
 

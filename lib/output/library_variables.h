@@ -5,19 +5,19 @@
 #include "plan/plan.h"
 
 /* The variables of other libraries that choose NICs, in the form that environment.h describes.
- * doc/formats.md has the table of them, with their sources. Both functions read their input only;
+ * doc/formats.md has the table of them, with their sources. The functions read their input only;
  * the caller does not set variables that the user has set, and sets none for a task whose GPUs are
  * unknown, because each of them may need its own NIC. `local` is below plan->task_count. */
 
 /* Writes the variables that words of the option `export` ask for, such as ucx. They name the rank's
  * own NICs if plan->usable.connected says that every NIC of the node reaches the others' network.
  * Else UCX_NET_DEVICES names all NICs that ranks may use, and variables that take one NIC only are
- * left out: the NIC of one rank need not reach that of another. No variable names a NIC that is
- * doubted, or that a guess has chosen. NCCL_IB_HCA and NCCL_SOCKET_IFNAME are equal for all ranks
- * of the node, and are there only if the user or the site set the option `nic`, and usable.nics is
- * not NULL: it may be, although usable.count is not 0, where the NICs are connected.
- * FI_CXI_DEVICE_NAME, FI_EFA_IFACE, PSM3_NIC and those of NVSHMEM are for ranks whose GPUs are
- * known. Returns as nuioa_environment(). */
+ * left out: the NIC of one rank need not reach that of another. No variable names a NIC that a
+ * guess has chosen, and only those of NCCL name one that is doubted. NCCL_IB_HCA and
+ * NCCL_SOCKET_IFNAME are equal for all ranks of the node, and are there only if the user or the
+ * site set the option `nic`, and usable.nics is not NULL: it may be, although usable.count is not
+ * 0, where the NICs are connected. FI_CXI_DEVICE_NAME, FI_EFA_IFACE, PSM3_NIC and those of NVSHMEM
+ * are for ranks whose GPUs are known. Returns as nuioa_environment(). */
 int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_node *node,
                             const struct nuioa_options *options, uint32_t local, char *env,
                             size_t size);
@@ -26,8 +26,8 @@ int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_no
 enum nuioa_auto_why {
     NUIOA_AUTO_SET,         /* it does */
     NUIOA_AUTO_ALONE,       /* a rank alone on its node may start others */
-    NUIOA_AUTO_ONE_PORT,    /* the node has one port, or none, that ranks may use */
-    NUIOA_AUTO_KIND,        /* no InfiniBand, RoCE or Slingshot */
+    NUIOA_AUTO_ONE_PORT,    /* ranks may use one port, or none; or this rank has no NIC */
+    NUIOA_AUTO_KIND,        /* no InfiniBand or RoCE, and no Slingshot for a rank with GPUs */
     NUIOA_AUTO_GPUS,        /* it is unknown which GPUs the rank has */
     NUIOA_AUTO_DOUBTED,     /* a NIC may be for something else than MPI */
     NUIOA_AUTO_UNCONNECTED, /* it is unknown whether the NICs reach each other */

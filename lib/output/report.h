@@ -7,8 +7,8 @@
 
 /* Reports of a plan, for people, and masks for srun. All functions only read their input, and
  * return a new text that the caller frees with free(), or NULL if memory is short. `node` and
- * `options` are those that the plan was made with. Texts for people are ASCII, with at most 100
- * columns. */
+ * `options` are those that the plan was made with. Texts for people are ASCII, but for the names of
+ * files and hosts in them. Their lines have at most 100 columns, but for longer words. */
 
 /* Returns the report of a plan: a summary line; a table with a line for each rank (above
  * NUIOA_REPORT_RANKS_MAX ranks it is grouped, as nuioa_report_lines_make says); the reason; what

@@ -13,8 +13,8 @@
 void report_facts(const struct nuioa_node *node, FILE *out);
 
 /* Returns the whole report, a new text that the caller frees with free(): NUMA nodes, distances,
- * NICs, GPUs and their paths to the NICs (the first 8), how distances and the places of NICs are
- * known, and warnings. It is ASCII. Returns NULL if memory is short. */
+ * NICs, GPUs and their paths to the NICs (the first 8 that are not virtual), how distances and the
+ * places of NICs are known, and warnings. Returns NULL if memory is short. */
 char *nuioa_report_node(const struct nuioa_node *node);
 
 #endif

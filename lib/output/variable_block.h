@@ -17,8 +17,8 @@ struct nuioa_block {
     int rc;            /* -ENOSPC once an entry did not fit, else 0 */
 };
 
-/* Begins an empty block in the caller's text[size]. Returns 0; or -ENOSPC if `size` is 0,
- * and nothing may be added then. */
+/* Begins an empty block in the caller's text[size]. Returns 0; or -ENOSPC if `size` is 0, and
+ * nothing may be added then. */
 int nuioa_block_begin(struct nuioa_block *block, char *text, size_t size);
 
 /* Adds one entry. An entry of NUIOA_BLOCK_ENTRY_MAX bytes or more is left out. An entry that does
