@@ -26,6 +26,7 @@ struct nuioa_layout_traffic {
 int nuioa_layout_traffic_take(const struct nuioa_profile *profile,
                               struct nuioa_layout_traffic *traffic);
 
+/* Frees the pairs and makes the traffic empty. */
 void nuioa_layout_traffic_free(struct nuioa_layout_traffic *traffic);
 
 /* Fills the caller's tasks[node_count] as srun does where no number of tasks is given for the

@@ -18,7 +18,8 @@ struct nuioa_host_list {
 
 /* Reads a list as Slurm writes it, such as "n[1-3,08-11],m7", where a name has at most one pair of
  * brackets, at its end. *list is overwritten. Returns 0, and the caller frees the list with
- * nuioa_host_list_free; or with *err and an empty list -EINVAL, -E2BIG or -ENOMEM. */
+ * nuioa_host_list_free; or with *err and an empty list -EINVAL if it is malformed or a name too
+ * long, -E2BIG above NUIOA_HOSTS_MAX, or -ENOMEM. */
 int nuioa_host_list_parse(const char *text, struct nuioa_host_list *list, struct nuioa_error *err);
 
 /* Fills the caller's node_of[list->count] with a number for each name, from 0, the same for equal

@@ -91,11 +91,13 @@ enum nuioa_option_source {
 /* Sets every option to its built-in default; the mode is off. It cannot fail. */
 void nuioa_options_init(struct nuioa_options *options);
 
+/* What nuioa_options_set returns for an option or a value that went. */
 #define NUIOA_RETIRED 1
 
 /* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for
  * NUIOA_FROM_ENVIRONMENT capitals are accepted too ("POLICY"). A later call overrides an earlier
- * one, so call in the order plugstack.conf, environment, command line.
+ * one, so call in the order plugstack.conf, environment, command line. A later nic_role is added to
+ * the earlier ones, and rails=connected stays.
  *
  * `value` may be NULL for the main switch ("--nuioa" alone means on), but not from plugstack.conf.
  * An empty value from the environment counts as not set.
@@ -119,10 +121,10 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
 void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
                             struct nuioa_warnings *warnings, struct nuioa_warnings *retired);
 
-/* Sets the values that depend on other options: export_set, which with auto or if nobody has set it
- * has env, pmix and, unless the mode is export, locality, and has auto only if a source has set it
- * or the user chose the mode; and with the mode off also leader, so that ranks are told nothing.
- * Call it after the last set. */
+/* Sets the values that depend on other options. With the mode off, export_set is 0 and leader is
+ * off, so that ranks are told nothing. Else export_set changes where it has auto, or no source has
+ * set it: env and pmix are added and, unless the mode is export, locality. Where no source has set
+ * it, it has auto only if the user chose the mode. Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
 /* Returns true if no plan is needed: the mode is off, and not even a report is asked for. A trace

@@ -7,15 +7,17 @@
 
 #include "util/error.h"
 
-/* The table of options: all names, accepted values, defaults and help texts. option/option.h reads
- * and writes options by name. */
+/* The table of options: all names, accepted values, defaults and help texts. Those that users may
+ * set come before those of the administrator. option/option.h reads and writes options by name. */
 
 struct nuioa_options;
 
 struct nuioa_option {
     const char *name;    /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
-    const char *values;  /* "bandwidth|latency": the accepted words, as help and errors show */
-    const char *initial; /* the built-in default, as a user would type it; "" if there is none */
+    const char *values;  /* "bandwidth|latency": the accepted words, as help and errors show. Where
+                            an option is an enum or bits, in the order of these */
+    const char *initial; /* the built-in default, as a user would type it; "" if there is none. For
+                            a text it takes back what an earlier source has set */
     const char *help;    /* its meaning, one line for nuioa_options_help */
     bool admin;          /* only plugstack.conf and the command line of nuioa(1) may set it */
     /* Reads `value` and stores it in `options`. Returns 0; or, for a value that is not accepted, a

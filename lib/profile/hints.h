@@ -45,7 +45,7 @@ void nuioa_hints_free(struct nuioa_hints *hints);
 double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank);
 
 /* Returns true if an item names ranks, and none of them is below `count`: in a job of so many ranks
- * it says nothing. *rank is the lowest rank of the first such item. */
+ * it says nothing. *rank is then the lowest rank of the first such item. */
 bool nuioa_hints_beyond(const struct nuioa_hints *hints, uint32_t count, uint32_t *rank);
 
 /* Returns the path if `value`, the value of the option `hints`, names a file; it is a part of

@@ -43,8 +43,8 @@ int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct n
 
 /* Reads one file in any format, and keeps of its flows only those that one of ranks[count] sends or
  * receives: what nuioa_profile_slice needs for the node with these ranks, in little memory. The
- * slice is the same as that of the whole profile. Returns the same as nuioa_profile_read; `path` is
- * no directory. */
+ * slice is the same as that of the whole profile. Lines of other ranks are not all checked. Returns
+ * the same as nuioa_profile_read; `path` is no directory (-EINVAL). */
 int nuioa_profile_read_part(const char *path, const uint32_t *ranks, uint32_t count,
                             struct nuioa_profile *profile, struct nuioa_error *err);
 

@@ -26,8 +26,8 @@ struct profile_reader {
 
 /* A format. `line` reads one line, which is neither blank nor a comment, and may change it;
  * `finish` checks after the last line that the file is complete, and allocates profile->ranks if no
- * line did. Both return 0, or a negative errno with reader->err. What they allocate is freed with
- * the profile and the reader. */
+ * line did, and there are ranks. Both return 0, or a negative errno with reader->err. What they
+ * allocate is freed with the profile and the reader. */
 struct profile_format {
     /* Returns true if the first line that is no comment and not empty is of this format. NULL for
      * profile_text, which is taken when no other format recognises the line. */

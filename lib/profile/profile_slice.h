@@ -14,7 +14,8 @@
  * Fills the caller's weight[count] with nuioa_traffic_weight (profile.h) of each rank's traffic
  * with other nodes, which is its traffic with any rank that is not in ranks[]. A `rank` line counts
  * only if no flow mentions that rank: `rank` lines are right for the layout that was recorded,
- * flows for any layout. A rank that the profile does not have gets weight 0 and a warning.
+ * flows for any layout. A rank that the profile does not have gets weight 0; one warning says so
+ * for all.
  *
  * Sets *pairs to a new array of the pairs by local rank, each once, and *pair_count to its length.
  * Their unit is bytes, for latency messages, so that both terms of J have one unit. The caller

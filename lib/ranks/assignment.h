@@ -29,7 +29,8 @@ enum nuioa_memory {
 /* The NICs that the ranks of a node may use. */
 struct nuioa_usable {
     uint32_t count;
-    uint32_t *nics; /* [count]: indexes into node->nics, in PCI order */
+    uint32_t *nics; /* [count]: indexes into node->nics, in PCI order; NULL: only their number is
+                       known */
     bool connected; /* each of them surely reaches the others' network, or the user says so; not if
                        they are guessed */
     bool guessed;   /* a guess of what NICs are for (topology/nic_guess.h) has chosen them, or among
@@ -128,7 +129,7 @@ const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
 bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
 
 /* Copies gpus[count] to an assignment, in place of those that it had. `known` says whether they are
- * all GPUs of the rank. Returns 0 or -ENOMEM. */
+ * all GPUs of the rank. Returns 0; or -ENOMEM, and it has no GPUs. */
 int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
                               uint32_t count, bool known);
 
