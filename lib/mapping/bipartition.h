@@ -33,8 +33,8 @@ struct nuioa_bipartition {
 typedef int nuioa_bipartitioner(struct nuioa_bipartition *cut, struct nuioa_random *random,
                                 struct nuioa_budget *budget);
 
-/* Greedy graph growing (Karypis & Kumar, see multilevel.h): side 0 grows from each of
- * cut->tries vertices, each result is improved, the best is kept. */
+/* Greedy graph growing (Karypis & Kumar, see multilevel.h): side 0 grows from each of cut->tries
+ * vertices (at least 1), each result is improved, the best is kept. */
 nuioa_bipartitioner nuioa_bipartition_flat;
 
 /* Improves the division in cut->side by moving single vertices: C. Fiduccia, R. Mattheyses,

@@ -8,10 +8,10 @@
 /* Dual recursive bipartitioning: F. Pellegrini, "Static Mapping by Dual Recursive Bipartitioning of
  * Process and Architecture Graphs", 1994. The machine and the tasks are halved together until each
  * part of the machine is one class of slots. The NIC cost and the neighbours that are already in
- * other parts enter each bipartition as a linear term (terminal propagation: A. Dunlop,
- * B. Kernighan, "A Procedure for Placement of Standard-Cell VLSI Circuits", 1985). The mapper
- * repeats this, with a local search after each, until its budget is used up: the budget must be
- * finite. It does not apply (-EINVAL) if all tasks are pinned. */
+ * other parts enter each bipartition as a linear term (terminal propagation: A. Dunlop, B.
+ * Kernighan, "A Procedure for Placement of Standard-Cell VLSI Circuits", 1985). The mapper repeats
+ * this, with a local search after each, until its budget is used up: the budget must be finite. It
+ * does not apply (-EINVAL) if all tasks are pinned, or if a division does not fit (below). */
 extern const struct nuioa_mapper nuioa_bisect;
 
 /* Assigns the graph's tasks to classes once, without local search: fills the caller's at[count]

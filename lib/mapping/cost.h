@@ -13,7 +13,7 @@ double nuioa_cost(const struct nuioa_problem *problem, const uint32_t *slot_of);
  * bounds: the least price of reaching the NIC that is possible if no task is pinned, the price of
  * all traffic between tasks if each pair pays the lowest domain_cost, and the price of the load
  * that nuioa_load_bound (mapping/load.h) returns. Returns 0, which is a bound too, if there is no
- * memory. */
+ * memory or a kind has more tasks than slots. */
 double nuioa_cost_bound(const struct nuioa_problem *problem);
 
 #endif

@@ -7,8 +7,8 @@
 /* Assigns tasks by descending weight, each to the slot where it pays least for the distance to the
  * NIC and for the load that its card then has. This is the rule "longest processing time first" (R.
  * L. Graham, "Bounds on Multiprocessing Timing Anomalies", 1969) with the distance added. It
- * ignores pairs, and applies to problems with problem->load only (else -EINVAL), whatever the
- * budget. */
+ * ignores pairs. It applies to problems with problem->load only, in which each kind has as many
+ * slots as tasks (else -EINVAL), whatever the budget. */
 extern const struct nuioa_mapper nuioa_load_first;
 
 #endif

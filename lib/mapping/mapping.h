@@ -21,10 +21,10 @@ struct nuioa_mapping {
 
 /* Runs the mappers that fit the problem and keeps the mapping with the lowest J; `start` is one of
  * the candidates. Fills the caller's slot_of[task_count], the slot of each task, and *mapping;
- * nothing is to be freed. Returns 0; or -ENOMEM; or, in a problem
- * with pairs, -EINVAL if a task's kind has no slot, or -ETIME if nuioa_cpu_us() is past
- * problem->cpu_until_us, which is checked after each mapper. After an error slot_of equals `start`,
- * and only cost_start of *mapping is valid. */
+ * nothing is to be freed. Returns 0; or -ENOMEM; or, in a problem with pairs, -EINVAL if a task's
+ * kind has no slot, or -ETIME if nuioa_cpu_us() is past problem->cpu_until_us, which is checked
+ * after each mapper. After an error slot_of equals `start`, and only cost_start of *mapping is
+ * valid. */
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
               struct nuioa_mapping *mapping);
 

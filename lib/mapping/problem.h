@@ -39,7 +39,7 @@ struct nuioa_load {
     double price;          /* of one unit of weight above an even share, >= 0: option load_cost */
     uint32_t card_count;   /* 2 to NUIOA_CARDS_MAX */
     const double *part;    /* [card_count]: q_c, > 0; their sum is 1 */
-    const uint64_t *near;  /* [slot_count]: bit c is set if card c is near the slot; one is */
+    const uint64_t *near;  /* [slot_count]: bit c is set if card c is near; at least one is */
     const double *weight;  /* [task_count]: the weight that counts for the cards; 0 for a task whose
                               card does not depend on its slot */
     const uint32_t *order; /* [task_count]: all tasks, in the order of descending weight */
@@ -75,7 +75,8 @@ struct nuioa_problem {
     const struct nuioa_start *further; /* [further_count]; only in a problem with pairs */
     uint32_t pair_count;               /* 0: weights only */
     const struct nuioa_pair *pairs;    /* each pair is listed once */
-    const struct nuioa_load *load;     /* NULL: J has no third term. Only load_first sees it */
+    const struct nuioa_load *load;     /* NULL: J has no third term. Of the mappers load_first and
+                                          load_search see it; for all others nuioa_map sets NULL */
     const struct nuioa_graph *graph; /* the caller sets NULL; nuioa_map makes one for all mappers */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */
     uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() (util/clock.h)
