@@ -7,7 +7,6 @@
 
 #include "option/option.h"
 #include "profile/hints.h"
-#include "profile/profile.h"
 #include "spank/common/flags.h"
 #include "spank/srun/trace_file.h"
 
@@ -29,7 +28,6 @@ struct srun_context {
     const struct flags *flags;    /* what the user typed; not owned */
     struct nuioa_options options; /* all option sources together */
     bool warned;                  /* the warnings were printed, for the first component */
-    struct nuioa_profile profile; /* empty */
     struct hints_ranks hints_ranks;
     struct trace_file trace;
     struct report_srun *report; /* owned by report_srun.c; NULL: there is none */
