@@ -48,7 +48,8 @@ void flags_drop(struct flags *flags, int index);
 void flags_take(struct flags *flags, int index, const char *value);
 
 /* In srun, sbatch and salloc: does the same, but the values of several --nuioa are joined by
- * commas. Those of the command line replace those of the lines #SBATCH. */
+ * commas. Those of the command line replace those of the lines #SBATCH, and those of a further
+ * component replace earlier ones that exclude them. */
 void flags_join(struct flags *flags, int index, const char *value);
 
 /* Frees the values and makes the struct empty. The struct itself belongs to the caller. */

@@ -11,8 +11,7 @@
  * init_post_opt and user_init. */
 
 /* Prints one line, "nuioa: ...". The text has no newline, is cut at 511 bytes, and
- * nuioa_make_printable() is applied. Any thread may
- * call it. */
+ * nuioa_make_printable() is applied. Any thread may call it. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes a text of many lines to stderr, as it is. If the reader of stderr reads nothing for half a

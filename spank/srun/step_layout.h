@@ -13,9 +13,9 @@
  * few, and says nothing, where -N or -n was typed beside a list in a file, or both beside any list.
  *
  * Where nuioa is on, and the order is not known to be safe (layout/order.h), it switches Open MPI's
- * HAN off in all ranks, and says so, unless the user's environment decides about HAN. srun does it,
- * so that a node without the plugin does the same: a job in which only some ranks use HAN may hang.
- * With --export=NONE each node does it, by NUIOA_VARIABLE_HAN. */
+ * HAN off in all ranks, and says so, unless the user's environment or arguments decide about HAN.
+ * srun does it, so that a node without the plugin does the same: a job in which only some ranks use
+ * HAN may hang. With --export=NONE each node does it, by NUIOA_VARIABLE_HAN. */
 void step_layout_check(spank_t spank, bool on);
 
 /* In init_post_opt of a heterogeneous step in which nuioa is on, from the second component on: does

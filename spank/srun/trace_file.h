@@ -21,8 +21,8 @@ struct trace_file {
 };
 
 /* In local_user_init: looks at `file`, an option's value, "" for none. Of a step whose ranks record
- * nothing, because it runs a launcher, it says so instead. It does nothing if it was called
- * before. It waits two seconds at most, as the next function does. */
+ * nothing, because it runs a launcher, it says so instead. It does nothing if *trace has a path
+ * already. It waits two seconds at most, as the next function does. */
 void trace_file_before(struct trace_file *trace, const char *file, spank_t spank);
 
 /* When the step is over: prints one line if the file is the same as before. It prints nothing where

@@ -20,8 +20,8 @@
 void flows_begin(struct step_run *context, spank_t spank);
 
 /* Before the plan: waits for the child and sets context->profile; or says why the list counts: on
- * the step's first node it is a fault, on others a line in slurmd.log. Ends the child, or
- * kills it where another process has started it. Without a child it does nothing. */
+ * the step's first node it is a fault, on others a line in slurmd.log. Ends the child, or kills it
+ * where another process has started it. Without a child it does nothing. */
 void flows_take(struct step_run *context);
 
 /* In slurmstepd itself: ends the child, and frees context->flows and context->profile. */

@@ -16,16 +16,17 @@ void publisher_prepare(const struct step_run *context, spank_t spank);
 
 /* In user_init: opens context->publisher, which stays NULL if nothing is to be published or PMIx
  * cannot be used; the functions below accept that. Replaces context->facts->step.ranks with the
- * ranks that PMIx has, which count over all components of a heterogeneous step. The caller closes
- * the publisher with publisher_close(). */
+ * ranks that PMIx has, which count over all components of a heterogeneous step. It waits for PMIx
+ * for a second at most; under contain_spank without a limit, because there it must not start a
+ * thread. The caller closes the publisher with publisher_close(). */
 void publisher_open(struct step_run *context, spank_t spank);
 
 /* Frees context->publisher and sets it to NULL. A second call does nothing. */
 void publisher_close(struct step_run *context);
 
 /* Publishes the keys of each rank that the option `export` asks for, after the plan is carried out.
- * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them.
- * If that fails, the publisher is closed. */
+ * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them. If that fails,
+ * the publisher is closed. */
 void publisher_tasks(struct step_run *context, const struct nuioa_plan *plan);
 
 /* Publishes, after publisher_tasks(), the keys of the node that the option `export` asks for, and

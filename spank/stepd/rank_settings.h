@@ -17,8 +17,9 @@ void rank_settings_unset_outer(spank_t spank);
 void rank_settings_unset_exported(spank_t spank);
 
 /* After the plan is carried out and before any task calls exec: writes each task's memory policy
- * and variables into context->task_memory. If a task's variables do not fit, it gets none, and a
- * warning is added to context->faults. */
+ * and variables into context->task_memory. A task whose variables do not fit gets none. One whose
+ * memory policy names NUMA nodes from NUIOA_NUMAS_MAX on keeps Slurm's. Each is a fault of the
+ * context. If the plan is for another machine, a task gets nuioa's own variables only. */
 void rank_settings_write(struct step_run *context, const struct nuioa_plan *plan);
 
 #endif

@@ -8,9 +8,9 @@
 /* This node tells the user what it did: by srun, if a report was requested (spank/report/wire.h),
  * else by itself. No function fails, and only the last two wait. */
 
-/* In init_post_opt, if a report was requested, and srun has opened its port: starts the child that
- * will send the record of this node. Sets context->report, which report_stepd_end() frees, or
- * leaves it NULL without memory. */
+/* In init_post_opt, if a report was requested: sets context->report, which report_stepd_end() frees
+ * and which stays NULL without memory. If srun has opened its port, starts the child that will send
+ * the record of this node. Root's jobs have no child. */
 void report_stepd_begin(struct step_run *context, spank_t spank);
 
 /* When all is done that the report is about: gives the child the record, with the context's faults,

@@ -49,11 +49,11 @@ uint32_t task_gpus_shared(const struct step_run *context);
 uint32_t task_gpus_by_rank(const struct step_run *context);
 
 /* When the tasks run: waits until each has told its GPUs (spank/task/own_gpus.h), for at most
- * deadline_ms, and writes to context->gpus those
- * that were open. Of what a task sees, it has what is its own (spank/stepd/gpu_share.h), or else
- * the GPU that gpus=local-rank means; else it is shared. It does not wait any longer when a task
- * has ended. Returns true if all tasks have told and live. Then none of them has called exec, if
- * the task memory is closed. A task's GPUs that are told and make no sense are unknown. */
+ * deadline_ms, and writes to context->gpus those that were open. Of what a task sees, it has what
+ * is its own (spank/stepd/gpu_share.h), or else the GPU that gpus=local-rank means; else it is
+ * shared. It does not wait any longer when a task has ended. Returns true if all tasks have told
+ * and live. Then none of them has called exec, if the task memory is closed. A task's GPUs that are
+ * told and make no sense are unknown. */
 bool task_gpus_await(struct step_run *context);
 
 /* Sets gpus, gpu_count, gpus_known, seen, seen_count and gpus_shared of tasks[step.task_count].

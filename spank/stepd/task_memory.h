@@ -104,13 +104,14 @@ bool task_memory_await_told(struct task_memory *task_memory, uint32_t seen);
 
 /* In a task: copies what each of `count` tasks sees to sets[count], which the caller allocated:
  * what it has told, or what slurmstepd knows without it. It waits for tasks that have not told yet,
- * for at most `ms` milliseconds; then theirs are open. */
+ * for at most `ms` milliseconds and a tenth of a second; then theirs are open. Meanwhile the
+ * process has another name, so that Slurm can end it. */
 void task_memory_see(struct task_memory *task_memory, uint32_t count, unsigned ms,
                      struct task_gpu_set *sets);
 
-/* In a task: waits until the memory is open, or its time is over. Returns true if it is open. If
- * slurmstepd dies meanwhile, the function kills the calling process by SIGKILL, as Slurm would have
- * ended it. */
+/* In a task: waits until the memory is open, or its time is over, under another name as above.
+ * Returns true if it is open. If slurmstepd dies meanwhile, the function kills the calling process
+ * by SIGKILL, as Slurm would have ended it. */
 bool task_memory_wait(struct task_memory *task_memory);
 
 #endif

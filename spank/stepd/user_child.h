@@ -60,9 +60,10 @@ int user_child_read(struct user_child *child, unsigned limit_ms, size_t max, voi
  * cgroup. Linux before 5.3 kills in slurmstepd itself only, and does not wait. */
 void user_child_kill(const struct user_child *child, int wait_ms);
 
-/* In slurmstepd itself: kills the child, closes the pipe, and takes its status. Of a child that has
- * written nothing, and may hang in the kernel, it waits 20 ms for that, and leaves it behind; of
- * another half a second. Without a child it does nothing. */
+/* In slurmstepd itself: kills the child, closes the pipe, and takes its status. It waits for that
+ * half a second at most. Of a child that has written nothing, and may hang in the kernel, it waits
+ * 20 ms, then moves it out of the step's cgroup and leaves it behind. Without a child it does
+ * nothing. */
 void user_child_end(struct user_child *child);
 
 #endif

@@ -18,12 +18,12 @@ bool gpu_nics_look_up(const struct step_run *context, const struct task_gpu_set 
 /* As gpu_nics_look_up(), for a task that has some of these GPUs, and nobody knows which: one NIC
  * that is near to one of them. Of those it is the nearest to `cpus`; tasks to which several are
  * equally near share them by the order of their cores, or by their local rank, `local`, where that
- * is unknown. There are no GPUs. */
+ * is unknown. The assignment has no GPUs; the caller still frees both arrays. */
 bool gpu_nics_look_up_one(const struct step_run *context, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
 
-/* Writes the nearest NICs of each GPU of the set, in the form of output/gpu_nics.h, to `text`, an
- * array of `size` bytes. Returns false if there are none, or if they do not fit; `text` is then
+/* Writes the nearest NICs of each GPU of the set, in the form of output/gpu_nics_text.h, to `text`,
+ * an array of `size` bytes. Returns false if there are none, or if they do not fit; `text` is then
  * undefined. */
 bool gpu_nics_text(const struct step_run *context, const struct task_gpu_set *gpus, char *text,
                    size_t size);

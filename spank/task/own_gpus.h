@@ -9,8 +9,8 @@
 /* In the task, as the user: finds which GPUs this task itself sees, by its variables and by what
  * the kernel lets it use, and tells slurmstepd and the other tasks; others may see them, too
  * (spank/stepd/gpu_share.h). `local` is the task's local rank. It asks the kernel for each GPU, and
- * does not wait. It does nothing in a step without GPUs, or if slurmstepd has written this task's
- * part of the task memory and knows its GPUs. */
+ * waits for no other process. It does nothing in a step without GPUs, or if slurmstepd has written
+ * this task's part of the task memory and knows its GPUs. */
 void own_gpus_tell(const struct step_run *context, uint32_t local, spank_t spank);
 
 #endif

@@ -13,8 +13,9 @@
  * the memory is open or not. Variables of other programs that the user has set stay as they are. If
  * the plan was made without the task's GPUs, and own_gpus_tell() has found them, the variables for
  * the NICs are those of the table (spank/task/gpu_nics_lookup.h); if it sees several, this waits
- * until the other tasks have told theirs, at most deadline_ms. It does nothing if slurmstepd has
- * not written this part. What cannot be set is left as it was. */
+ * until the other tasks have told theirs, at most deadline_ms. For export=auto it may wait as long
+ * again for files that choose NICs (output/library_choice.h). It does nothing if slurmstepd has not
+ * written this part. What cannot be set is left as it was. */
 void own_settings_apply(const struct step_run *context, uint32_t local, spank_t spank);
 
 #endif

@@ -8,7 +8,7 @@
  * its variable, if the option "trace" asks for a trace, whether ranks are placed or not, and the
  * program is no launcher such as mpirun. The preloaded library finds out which MPI the program
  * uses. If the library cannot be used, rank 0 prints a line that says why, and the task runs
- * without it. */
+ * without it. It also prints one if the trace's directory cannot be written. */
 void preload_enter(const struct step_run *context, spank_t spank);
 
 #endif
