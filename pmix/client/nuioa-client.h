@@ -111,7 +111,7 @@ size_t nuioa_client_order(const struct nuioa_client *client, const uint32_t **ra
 
 /* Tells the best rank for each network port in use on this node, for collectives with several
  * leaders. Returns how many they are, and *ranks, an array which the handle owns. Returns 0, and
- * *ranks is NULL, if they are not known. */
+ * *ranks is NULL, if they are not known, as where the advice comes from the environment. */
 size_t nuioa_client_rail_leaders(const struct nuioa_client *client, const uint32_t **ranks);
 
 /* Finds the best leader among the members of a sub-communicator on this node. ranks[count] are

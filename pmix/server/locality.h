@@ -55,8 +55,9 @@ struct locality_devices {
 };
 
 /* Fills *devices with the ports of this node that tasks use or can use; those without an address in
- * sysfs are left out. *devices points into `node`, which must outlive it. Returns 0 or -ENOMEM. In
- * both cases the caller calls locality_devices_free. */
+ * sysfs, those whose NUMA node is unknown, and virtual ones are left out. *devices points into
+ * `node`, which must outlive it. Returns 0 or -ENOMEM. In both cases the caller calls
+ * locality_devices_free. */
 int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan *plan,
                           struct locality_devices *devices);
 

@@ -96,10 +96,9 @@ struct nuioa_publication {
  * those of PMIx, whatever plan->assignments[].rank says.
  *
  * nuioa_publish_tasks comes first: it stores the keys of each rank. nuioa_publish_node stores the
- * keys of the node. nuioa.version is the last of them:
- * a reader who finds it finds all. Both return 0; or negative with *err: -ETIMEDOUT or -EAGAIN as
- * for nuioa_publish_open, -EIO if PMIx refuses a key, -ENOBUFS or -ENOMEM. Then some keys may be
- * stored already, and these are correct. */
+ * keys of the node. nuioa.version is the last of them: a reader who finds it finds all. Both return
+ * 0; or negative with *err: -ETIMEDOUT or -EAGAIN as for nuioa_publish_open, -EIO if PMIx refuses a
+ * key, -ENOBUFS or -ENOMEM. Then some keys may be stored already, and these are correct. */
 int nuioa_publish_tasks(struct nuioa_publisher *publisher,
                         const struct nuioa_publication *publication, struct nuioa_error *err);
 int nuioa_publish_node(struct nuioa_publisher *publisher,

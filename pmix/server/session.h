@@ -71,9 +71,9 @@ void record_add(struct record *record, const char *key, const pmix_value_t *valu
  * there was no memory for it. */
 bool record_add_text(struct record *record, const char *key, char *text);
 
-/* Adds an array of `count` ranks, copied from ranks[which[i]].
- * The record frees the copy. `key` must live until the record is stored. Returns true, or false if
- * there is no memory. */
+/* Adds an array of `count` ranks, copied from ranks[which[i]]. The record frees the copy, also if
+ * there is no room for the key. `key` must live until the record is stored. Returns true, or false
+ * if there is no memory. */
 bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
                       const uint32_t *which, uint32_t count);
 
