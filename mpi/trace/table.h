@@ -30,8 +30,8 @@ void trace_table_open(int rank_count, bool threads);
 void trace_table_close(void);
 
 /* Counts `msgs` messages of `bytes` bytes each to or from `rank` of MPI_COMM_WORLD. Any thread may
- * call it. Ranks outside the table are ignored, and so are messages without memory for a
- * counter. */
+ * call it. Ranks outside the table are ignored. Messages without memory for a counter are lost, and
+ * trace_lost() then tells it. */
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs);
 
 /* Says that there was no memory to count a message. */
