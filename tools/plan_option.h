@@ -6,8 +6,8 @@
 #include "tools/tool.h"
 
 /* Sets the option of a plan (lib/option/option_table.h) that is being read. As for srun, --nuioa
- * needs no value: one is taken only if the next argument is no option. Returns 0, or TOOL_USAGE
- * after a message on stderr. */
+ * needs no value: one is taken only if the next argument is no option. Returns 0, also after a
+ * warning on stderr that the option went; or TOOL_USAGE after a message there. */
 int plan_option_set(struct tool_args *args, struct nuioa_options *options);
 
 #endif

@@ -32,7 +32,8 @@ struct doctor_plug {
     struct doctor_plug *next;
 };
 
-/* Files that cannot be read, or for which there is no memory, are left out. */
+/* Files that cannot be read, or for which there is no memory, are left out. So are files of 4 MiB
+ * or more, files that are included deeper than 8 times, and all after 1000 files or 16 MiB. */
 struct doctor_conf {
     int top; /* descriptor of the directory that all paths are below, also those with '/' */
     const char *root; /* its path; "": this machine */

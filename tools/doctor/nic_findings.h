@@ -9,7 +9,8 @@
 
 /* a machine that hwloc could not describe */
 void doctor_check_discovery(struct doctor *d);
-/* cards of a fabric that have no port, and names in nic= of which there is no NIC */
+/* a node without NICs, cards of a fabric that have no port, and a nic= that takes no NIC or has
+ * names of which there is none */
 void doctor_check_missing(struct doctor *d);
 /* NUMA nodes that cut through cores, NICs whose NUMA node is unknown, or told in two ways */
 void doctor_check_locality(struct doctor *d);

@@ -10,7 +10,8 @@ struct doctor;
 void doctor_check_loading(struct doctor *d);
 /* where Slurm uses MUNGE, a library or a munged that cannot sign and check */
 void doctor_check_munge(struct doctor *d);
-/* no PMIx plugin, and a PMIx that is missing, cannot publish or has errors; sets d->pmix */
+/* no PMIx plugin, a PMIx that is missing, cannot publish or has errors, and an mpi.conf with which
+ * Slurm gives the topology to every rank; sets d->pmix */
 void doctor_check_pmix(struct doctor *d);
 /* a cache that is missing, out of date or refused (topology/cache.h); NICs of it that are gone */
 void doctor_check_cache(struct doctor *d);

@@ -9,7 +9,8 @@ struct doctor;
 
 /* files that cannot be read, and a line that is missing, twice there, wrong or "required" */
 void doctor_check_plugin(struct doctor *d);
-/* arguments of the plugin that it refuses, and `topology`, with which nothing is bound */
+/* arguments of the plugin that it refuses or that went, a file of hints that cannot be read, and
+ * `topology`, with which nothing is bound */
 void doctor_check_arguments(struct doctor *d);
 /* no task plugin that binds ranks, or, where jobs share nodes, none that confines them */
 void doctor_check_task_plugin(struct doctor *d);

@@ -17,8 +17,9 @@ struct exec_cpus {
     bool has_quota; /* the container may use less time than these CPUs have, as in Kubernetes */
 };
 
-/* Reads all that. The kernel is asked, and not the files of cgroups, so that it is the same with
- * cgroup v1, v2 and none, and in a container. Nothing is changed for the caller. Returns 0, or
+/* Reads all that. The kernel tells the CPUs and the memory, so that they are the same with cgroup
+ * v1, v2 and none, and in a container. Only has_quota is from the files of the cgroup, below
+ * /sys/fs/cgroup. A short-lived thread asks, and nothing is changed for the caller. Returns 0, or
  * negative with *err. The caller calls exec_cpus_free in any case. */
 int exec_cpus_read(struct exec_cpus *cpus, struct nuioa_error *err);
 

@@ -20,7 +20,8 @@ int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
                               const uint32_t *matrix, const char *comment, struct nuioa_error *err);
 
 /* Checks, before what is to be written is measured, whether nuioa_distance_write_site could write
- * `path`: returns what that would. Nothing is written. */
+ * `path`: returns what that would. It makes a temporary file beside `path` and removes it; `path`
+ * stays as it is. */
 int nuioa_distance_check_site(const char *path, const struct nuioa_node *node,
                               struct nuioa_error *err);
 

@@ -29,16 +29,17 @@ void nuioa_latency_free(struct nuioa_latency *latency);
 
 /* Reads a matrix from text: one row on each line, decimal numbers with blanks, tabs, commas or
  * semicolons between them; '#' begins a comment. If the diagonal is all zeros, the numbers are
- * nanoseconds above the local access. If it has no zeros, they are full nanoseconds, as benchmarks
- * print them, and the diagonal of each row is subtracted from the row. The text has `length` bytes
- * and a NUL after them, need not be trusted, and is modified. `path` is used only in *err. Returns
- * 0, and the caller frees *latency with nuioa_latency_free; or -EINVAL with the line in *err, or
- * -ENOMEM, and *latency is empty. */
+ * nanoseconds above the local access, and local_ns stays 0. If it has no zeros, they are full
+ * nanoseconds, as benchmarks print them, and the diagonal of each row is subtracted from the row.
+ * The text has `length` bytes and a NUL after them, need not be trusted, and is modified. `path` is
+ * used only in *err. Returns 0, and the caller frees *latency with nuioa_latency_free; or -EINVAL
+ * with the line in *err, or -ENOMEM, and *latency is empty. */
 int nuioa_latency_parse(struct nuioa_latency *latency, const char *path, char *text, size_t length,
                         struct nuioa_error *err);
 
 /* Reads the same from the file `path` of less than 8 MiB; "-" is standard input. Returns as
- * nuioa_latency_parse does, or the negative errno of opening the file, with *err. */
+ * nuioa_latency_parse does, or the negative errno of opening the file, with *err. It is -EINVAL too
+ * if the file is too large or cannot be read, or if memory for it is short. */
 int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct nuioa_error *err);
 
 /* Sets local_ns and over_ns of an initialised matrix from full_ns[count * count], row-major, the

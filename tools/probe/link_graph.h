@@ -64,10 +64,9 @@ struct nuioa_link_graph {
     struct nuioa_link *links; /* ascending by a, then b */
     uint32_t *hops;           /* count * count */
     uint32_t *routed;         /* count * count */
-    uint32_t *group; /* of each row: the first row that links below the cut connect it with */
-    double
-        *alike_ns; /* count * count: the mean of all pairs between two groups if those are alike, or
-                       * 0; such a pair is no link */
+    uint32_t *group;  /* of each row: the first row that links below the cut connect it with */
+    double *alike_ns; /* count * count: the mean of all pairs between two groups if those are
+                         alike, or 0; such a pair is no link */
 };
 
 /* Infers the graph of the matrix *latency, which is only read; *graph is overwritten. Returns 0 if
@@ -90,13 +89,12 @@ void nuioa_link_graph_free(struct nuioa_link_graph *graph);
 /* Returns how many links the NUMA node in row `node` has. */
 uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node);
 
-/* Computes distances on the scale of a SLIT (10 is local) from an accepted graph:
- * 10 + 10 * over / local, where `over` is routed * quantum, so that noise does not make levels of
- * its own. For a graph with groups, `over` is the mean of both directions, or of all pairs of two
- * groups that are alike. latency->local_ns must
- * be known: without it the ratio of two distances, which scales what neighbours cost, would be
- * invented. `latency` is the matrix that the graph was inferred from. Fills the caller's
- * matrix[count * count], row-major. */
+/* Computes distances on the scale of a SLIT (10 is local) from an accepted graph: 10 + 10 * over /
+ * local, where `over` is routed * quantum, so that noise does not make levels of its own. For a
+ * graph with groups, `over` is the mean of both directions, or of all pairs of two groups that are
+ * alike. latency->local_ns must be known: without it the ratio of two distances, which scales what
+ * neighbours cost, would be invented. `latency` is the matrix that the graph was inferred from.
+ * Fills the caller's matrix[count * count], row-major. */
 void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
                                 const struct nuioa_latency *latency, uint32_t *matrix);
 

@@ -17,8 +17,9 @@ struct probe_buffer {
 };
 
 /* Measures this machine, whose description is in probe->node, for seconds to minutes: fills count,
- * numa, index, latency and full_ns of *probe, which owns them, also after an error. Returns 0, or a
- * negative errno with *err. */
+ * numa, index, latency and full_ns of *probe, which owns them, also after an error. It prints its
+ * progress on stderr, and binds the calling thread until it returns. Returns 0, or a negative errno
+ * with *err. */
 int probe_measure(struct probe *probe, struct nuioa_error *err);
 
 /* Makes a chain of loads through `bytes` bytes of memory (rounded down to a multiple of 2 MB, or

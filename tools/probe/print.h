@@ -9,13 +9,16 @@ struct probe_cost;
 
 /* These functions only read *probe. Errors of writing are not returned: the caller asks `out`. */
 
-/* Prints the latencies and, if the graph is accepted, the links and what else was asked for. */
+/* Prints the latencies and, if there are any, the costs. If the graph is accepted, it also prints
+ * the links, and if asked for the comparison (probe_print_check) and which file was written. */
 void probe_print(const struct probe *probe, FILE *out);
 
 /* Prints the costs that were computed, as arguments for plugstack.conf. */
 void probe_print_cost(const struct probe_cost *cost, FILE *out);
 
-/* Prints in what the firmware's table differs from the measurement. */
+/* Prints in what node.distance (the firmware's table or, without one, the machine's structure)
+ * differs from the measurement. The graph must be accepted, and the node be this machine. Prints
+ * nothing if memory is short. */
 void probe_print_check(const struct probe *probe, FILE *out);
 
 /* Returns all of it as JSON (doc/formats.md), a text that the caller frees with free(); NULL if
