@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tools/cache_command.h"
 #include "tools/doctor/doctor.h"
@@ -29,7 +33,7 @@ static const char usage[] =
     "  doctor   find what on this node keeps ranks from their NIC, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
-    "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
+    "nuioa help COMMAND shows a manual, nuioa COMMAND --help prints the options.\n"
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec, traffic: the\n"
     "program's.\n";
 
@@ -70,9 +74,40 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+/* Returns true if man(1) is here and finds the page. Its own complaint would say less than the
+ * options that are printed then. */
+static bool has_manual(char *page)
+{
+    char man[] = "man", where[] = "-w", section[] = "1";
+    char *words[] = { man, where, section, page, NULL };
+    posix_spawn_file_actions_t quiet;
+    pid_t pid;
+    int status = -1;
+    if (posix_spawn_file_actions_init(&quiet))
+        return false;
+    if (!posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0) &&
+        !posix_spawn_file_actions_adddup2(&quiet, 1, 2) &&
+        !posix_spawnp(&pid, man, &quiet, NULL, words, environ))
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    posix_spawn_file_actions_destroy(&quiet);
+    return !status;
+}
+
+/* On a terminal becomes man(1) with the manual of the command. Elsewhere, as in a script or a pipe,
+ * and where there is no manual, prints the options. */
+static int show_help(const struct command *command)
+{
+    char page[32], name[16], help[] = "--help";
+    snprintf(page, sizeof(page), "nuioa-%s", command->name);
+    if (isatty(STDOUT_FILENO) && has_manual(page))
+        execlp("man", "man", "1", page, NULL);
+    snprintf(name, sizeof(name), "%s", command->name);
+    return command->run(2, (char *[]){ name, help, NULL });
+}
+
 static int run(int argc, char **argv)
 {
-    static char help[] = "--help";
     char names[128];
     const char *word = argc > 1 ? argv[1] : "";
     const struct command *command = find(word);
@@ -81,7 +116,7 @@ static int run(int argc, char **argv)
     if (is_one_of(word, "help", "--help", "-h")) {
         command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
-            return command->run(2, (char *[]){ argv[2], help, NULL });
+            return show_help(command);
         if (argc > 2)
             return tool_usage(NULL, "'%.40s' is not one of %s", argv[2],
                               list_names(names, sizeof(names)));

@@ -127,6 +127,25 @@ run plan --help
 whole=$out
 run help plan
 is "help plan" "$status|$out|$err" "0|$whole|"
+# The man here has all pages but that of topo, and prints how it is called.
+mkdir "$work/man" "$work/empty"
+printf '%s\n' '#!/bin/sh' 'echo "man $*"' '[ "$*" != "-w 1 nuioa-topo" ]' >"$work/man/man"
+chmod 755 "$work/man/man"
+# on_terminal PATH WORD...: what nuioa WORD... prints on a terminal
+on_terminal() {
+    PATH=$1 "$script" -qec "'$tool' ${*:2}" /dev/null </dev/null 2>&1 | tr -d '\r'
+}
+if script=$(command -v script); then
+    is "help plan on a terminal: its manual" "$(on_terminal "$work/man:$PATH" help plan)" \
+        "man 1 nuioa-plan"
+    is "... where man does not have it: its options" \
+        "$(on_terminal "$work/man:$PATH" help topo)" "$("$tool" topo --help)"
+    is "... where there is no man: the same" "$(on_terminal "$work/empty" help plan)" "$whole"
+    like "... of an unknown command: one line" "$(on_terminal "$work/man:$PATH" help frob)" \
+        "^nuioa: 'frob' is not one of [a-z, ]+; see nuioa --help$"
+else
+    skip "help plan on a terminal" "no script(1)"
+fi
 for arguments in "" topo plan exec traffic probe profile layout cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
