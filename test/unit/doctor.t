@@ -612,8 +612,8 @@ top=$here/../..
 kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\([A-Z]*\), DOCTOR_[A-Z]*,$/\1 \L\2/p' \
     "$top/tools/doctor/kinds.c")
 is "the manual lists all findings" "$kinds" \
-    "$(sed -n '/^\.IP "\\fB/ { N; s/\\-/-/g
-        s/^\.IP "\\fB\([a-z-]*\)\\fR" 21\n\([a-z]*\): .*/\1 \2/p }' "$top/man/nuioa.1.in")"
+    "$(sed -n 's/\\-/-/g; s/^\([a-z-]*\)  *\(problem\|advice\|unknown\) .*/\1 \2/p' \
+        "$top/man/nuioa-doctor.1.in")"
 is "a test provokes each" "" "$(while read -r kind _; do
     grep -qE -- "^ *(finds|is) .*$kind|^ *\"$kind" "$here/doctor.t" \
         "$top/test/guest/doctor.t" "$top/test/cluster/60-doctor.t" || echo "$kind"

@@ -507,10 +507,11 @@ is "completion: options with a letter" "$(complete_words compare --pa)" --pairs
 is "completion: values" "$(complete_words plan --policy l)" latency
 is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency"
 is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
-page=$(sed 's/\\-/-/g' "$here/../../man/nuioa.1.in")
-for command in topo plan profile cache; do
+for command in $(complete_words "" | sed 's/--.*//'); do
+    page=$(sed 's/\\-/-/g' "$here/../../man/nuioa-$command.1.in")
+    like "nuioa.1 has $command" "$(<"$here/../../man/nuioa.1.in")" "nuioa\\\\-$command"
     for option in $(complete_words "$command" --); do
-        like "nuioa.1 has $option of $command" "$page" "$option([^a-z-]|\$)"
+        like "nuioa-$command.1 has $option" "$page" "$option([^a-z-]|\$)"
     done
 done
 

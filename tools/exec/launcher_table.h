@@ -8,8 +8,8 @@
  * ones if all nodes have as many, otherwise nothing is known. */
 enum launcher_order { LAUNCHER_ANY_ORDER, LAUNCHER_BLOCKS, LAUNCHER_EQUAL_BLOCKS };
 
-/* The environment variables in which launchers tell a process which one it is. nuioa(1) lists them,
- * in the same order. */
+/* The environment variables in which launchers tell a process which one it is. nuioa-exec(1) lists
+ * them, in the same order. */
 struct launcher {
     const char *name;           /* for --launcher */
     const char *local_rank;     /* NULL where the launcher does not say it, here and below */
