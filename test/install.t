@@ -179,7 +179,8 @@ is "each value of its enums is a number, for other languages" \
     "$(sed -n '/^enum.*{/,/^}/p' "$stage/usr/include/nuioa-client.h" |
         grep NUIOA_ | grep -vE ' = [0-9]')" ""
 is "examples for MPI developers are documentation" \
-    "$(cd "$stage/usr/share/doc/nuioa/examples" && echo *.c *.md)" "bcast.c han_leaders.c README.md"
+    "$(cd "$stage/usr/share/doc/nuioa/examples" && echo *.c *.f90 *.md *.py)" \
+    "bcast.c han_leaders.c leader.f90 README.md nic.py"
 is "nuioa-client.pc knows the version" "$(pc --modversion)" \
     "$(sed -n 's/^AC_INIT(\[nuioa\], \[\([^]]*\)\].*/\1/p' "$here/../configure.ac")"
 like "nuioa-client.pc knows the library" "$(pc --libs)" -lnuioa-client
