@@ -206,7 +206,7 @@ is "... is the same" "$(<"$work/out")" "$explained"
 run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nuioa on \
     --gpus '7;6;5;4;3;2;1;0'
 is "the table of GPUs in nuioa(7) is what is printed" \
-    "$(sed -n 's/^\(  n1 .* PIX\)$/\1/p' "$machines/../../man/nuioa.7.in")" \
+    "$(sed -n 's/\\-/-/g; s/^\(  n1 .* PIX\)$/\1/p' "$machines/../../man/nuioa.7.in")" \
     "$(grep '^  n1 ' "$work/out")"
 run plan --topology "$hagrid" --tasks 3
 whole=$out
