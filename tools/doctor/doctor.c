@@ -34,7 +34,8 @@ static const char usage[] =
     "  --as ROLE      check as on a compute node or a login node; default: what this node is\n"
     "  --root DIR     look at files of another node (its sys, proc, etc), not at this one\n"
     "\n"
-    "Exit status: 0 nothing found, 1 findings, 2 wrong usage or no result. nuioa(1) lists them.\n";
+    "Exit status: 0 nothing found, 1 findings, 2 wrong usage or no result. nuioa-doctor(1) lists\n"
+    "what can be found.\n";
 
 static const struct check {
     unsigned roles;
@@ -195,8 +196,8 @@ static int check_ignore(const char *command, const char *list)
             fprintf(stderr, "nuioa: warning: --ignore: %s is no longer looked for; leave it out\n",
                     id);
         else if (!doctor_kind_find(id))
-            return tool_usage(command, "--ignore: no finding is called '%s'; nuioa(1) lists them",
-                              id);
+            return tool_usage(
+                command, "--ignore: no finding is called '%s'; nuioa-doctor(1) lists them", id);
         list += length + (list[length] == ',');
     }
     return 0;

@@ -48,7 +48,7 @@ static const char usage[] =
     "                            two ends on this node, bound to each NUMA node in turn; NAMES as\n"
     "                            for the option nic\n"
     "  --gpus                    with --nic: memory of GPUs too, where the benchmark can\n"
-    "  --tool NAME               with --nic: this benchmark, of those in nuioa(1)\n"
+    "  --tool NAME               with --nic: this benchmark, of those in nuioa-probe(1)\n"
     "  --tool 'COMMAND'          any other: {nic} {port} are put in, {host} in the client alone\n"
     "  --number REGEX            which finds its MB/s in what the client prints: the last group\n"
     "  --rounds N                with --nic: so many values for each figure; 15 if not given\n"
