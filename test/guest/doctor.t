@@ -70,7 +70,7 @@ healthy "a healthy node: nothing is found"
 note "nuioa doctor took $seconds s, emulated"
 is "a healthy node: what was looked at" \
     "$(jq -r '"\(.host) \(.role) \(.checks) \(.slurm_conf) \(.plugstack_conf)"' /tmp/doctor.json)" \
-    "node0 compute 17 /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
+    "node0 compute 18 /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
 like "a healthy node: its PMIx" "$(jq -r .pmix /tmp/doctor.json)" 'PMIx [0-9]+\.'
 is "without terminal, environment and open files" \
     "$(env -i setsid /usr/bin/nuioa doctor --brief <&- 2>&-; echo $?)" $'nuioa: healthy\n0'

@@ -68,7 +68,7 @@ is "a healthy node, for a person" "$status|$out" \
     "0|n1: compute node, 2 NUMA nodes, 4 ports, /etc/slurm/slurm.conf
 $("$tool" --version)
 
-17 checks: 0 problems, 0 advice, 0 unknown
+18 checks: 0 problems, 0 advice, 0 unknown
 No problem found."
 run doctor --root "$node" --brief
 is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"
@@ -90,7 +90,7 @@ is "no problem, and advice: what to do first" "$(tail -n 1 <<<"$out")" \
 cgroup.conf."
 run doctor --root "$node" --ignore port-slow,cores-unconstrained
 is "all that is found is ignored" "$(tail -n 2 <<<"$out")" \
-    "17 checks: 0 problems, 0 advice, 0 unknown, 2 ignored
+    "18 checks: 0 problems, 0 advice, 0 unknown, 2 ignored
 No problem found."
 run doctor --root "$node" --json
 cp "$work/out" "$work/once"
@@ -460,6 +460,27 @@ finds "a NIC beside no GPU" nic-role:mlx5_0 \
 gpu 0000:80:08.0 ff00 1
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so nic-role=mlx5_0:storage"
 healthy "a NIC beside no GPU, and the site says what it is for"
+# two_gpus: a GPU beside each NIC
+two_gpus() { gpu 0000:10:08.0 00ff 0 && gpu 0000:80:08.0 ff00 1; }
+two_gpus
+finds "ports with the default prefix, and GPUs" rails-unknown \
+    '^2 ports \(mlx5_0 and others\) have .* default subnet prefix\.$'
+two_gpus
+doctor --this-node
+is "... which is the same on all nodes" "$found" ""
+fresh
+for words in nic=infiniband,rails=connected nic=mlx5_0 export=env; do
+    two_gpus
+    put $nuioa_conf "optional /usr/lib/slurm/nuioa.so ${words/,/ }"
+    healthy "... and the site says $words"
+done
+for index in 0 1; do put sys/class/infiniband/mlx5_$index/ports/1/gids/0 \
+    "fe80:0000:0000:0001:0200:00ff:0000:000$index"; done
+two_gpus
+healthy "ports of one subnet with a prefix of its own, and GPUs"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so export=env,auto"
+two_gpus
+finds "the site says export=auto" rails-unknown 'default subnet prefix'
 put $verbs/rate "100 Gb/sec (4X EDR)"
 finds "slower than its like" port-slow:mlx5_1 \
     'runs at 100000 Mb/s, mlx5_0, of the same model, at 200000'

@@ -55,6 +55,7 @@ static const struct check {
     { DOCTOR_COMPUTE, true, doctor_check_missing },
     { DOCTOR_HARDWARE, true, doctor_check_locality },
     { DOCTOR_HARDWARE, true, doctor_check_roles },
+    { DOCTOR_COMPUTE, true, doctor_check_exports },
     { DOCTOR_HARDWARE, true, doctor_check_ports },
     { DOCTOR_HARDWARE, true, doctor_check_rates },
     { DOCTOR_HARDWARE, true, doctor_check_slit },
@@ -108,6 +109,7 @@ static void read_options(struct doctor *d)
         nuioa_options_set_line(&d->options, plug->argc, plug->argv, &d->complaints, &d->retired);
         d->where = plug->where;
     }
+    d->exports = !d->options.export_given || d->options.export_set & NUIOA_EXPORT_AUTO;
     nuioa_options_finish(&d->options);
 }
 

@@ -38,6 +38,7 @@ struct doctor {
     enum doctor_role role;
     struct doctor_conf slurm;         /* Slurm's files */
     struct nuioa_options options;     /* from the plugin's line in plugstack.conf */
+    bool exports;                     /* it leaves --nuioa its export=auto */
     const char *where;                /* of that line: "FILE:NUMBER"; NULL if there is none */
     struct nuioa_warnings complaints; /* warnings about it */
     struct nuioa_warnings retired;    /* what of it has gone */

@@ -127,6 +127,10 @@ static const struct doctor_kind kinds[] = {
     { "nic-role", DOCTOR_ADVICE, DOCTOR_NODE,
       "nuioa guesses. It sets no variables of MPI libraries for NICs until the site gives roles.",
       "Add the nic-role= above to the plugin's line, or the role compute if MPI uses the NIC." },
+    { "rails-unknown", DOCTOR_ADVICE, DOCTOR_SHARED,
+      "It does not say whether the ports are one network. So nuioa sets no variables of UCX.",
+      "If each port reaches all others, add rails=connected to the plugin's line. If not, use "
+      "--ignore rails-unknown." },
     { "port-down", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Its traffic uses another port, or a slower network.",
       "Check the cable, the switch port and the subnet manager. If it is unused, use --ignore." },

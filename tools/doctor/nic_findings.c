@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nics/rails.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/nic_findings.h"
 #include "topology/nic_guess.h"
@@ -171,19 +172,27 @@ void doctor_check_locality(struct doctor *d)
     }
 }
 
-/* Whether ranks may use a NIC that is doubted, or a guess keeps them from one. */
-static bool role_matters(const struct nuioa_node *node)
+/* Finds the NICs that ranks may use. The caller frees usable->nics. Returns false if that fails. */
+static bool find_usable(const struct doctor *d, struct nuioa_usable *usable)
 {
-    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
-    bool matters = false;
-    for (uint32_t i = 0; taken && i < node->nic_count; i++) {
-        taken[i] = node->nics[i].usable;
-        matters |= taken[i] && nuioa_nic_is_doubted(&node->nics[i]);
-    }
-    if (taken && !matters)
-        matters = nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
-    free(taken);
-    return matters;
+    struct nuioa_warnings unused = { 0 };
+    struct nuioa_rails rails;
+    struct nuioa_error err;
+    if (nuioa_rails_init(&rails, &d->node, &d->options, &unused, &err))
+        return false;
+    int rc = nuioa_usable_find(usable, &rails);
+    nuioa_rails_free(&rails);
+    return !rc;
+}
+
+/* Whether ranks may use a NIC that is doubted, or a guess keeps them from one. */
+static bool role_matters(const struct doctor *d)
+{
+    struct nuioa_usable usable;
+    if (!find_usable(d, &usable))
+        return false;
+    free(usable.nics);
+    return usable.guessed || usable.doubted;
 }
 
 void doctor_check_roles(struct doctor *d)
@@ -204,10 +213,26 @@ void doctor_check_roles(struct doctor *d)
         }
         used += (size_t)n;
     }
-    if (first && role_matters(&d->node))
+    if (first && role_matters(d))
         doctor_report(d, "nic-role", doctor_nic_name(first, name, sizeof(name)),
                       "%s is perhaps for %s: %s. nic-role=%s", name,
                       nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
+}
+
+/* With two ports and no GPU UCX uses both by itself. Where roles are missing, nic-role says it. */
+void doctor_check_exports(struct doctor *d)
+{
+    struct nuioa_usable usable;
+    char name[48];
+    if (!d->exports || !find_usable(d, &usable))
+        return;
+    if ((usable.count > 2 || d->node.gpu_count) &&
+        nuioa_usable_lacks(&usable, &d->node) == NUIOA_ADVICE_CONNECTED)
+        doctor_report(d, "rails-unknown", "",
+                      "%u ports (%s and others) have InfiniBand's default subnet prefix.",
+                      usable.count,
+                      doctor_nic_name(&d->node.nics[usable.nics[0]], name, sizeof(name)));
+    free(usable.nics);
 }
 
 /* --- the network ------------------------------------------------------------------------------ */
