@@ -147,7 +147,7 @@ static const char *where_of(enum nuioa_option_source source)
 
 static int unknown_name(enum nuioa_option_source source, const char *name, struct nuioa_error *err)
 {
-    static const char *const where[] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
+    static const char where[][20] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
     const struct nuioa_option *nearest = NULL;
     unsigned least = 3;
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++) {
@@ -246,7 +246,7 @@ void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const
 
 const char *nuioa_policy_name(enum nuioa_policy policy)
 {
-    static const char *const names[] = { "bandwidth", "latency" };
+    static const char names[][12] = { "bandwidth", "latency" };
     return names[policy];
 }
 

@@ -11,6 +11,7 @@
 #include "topology/nic_role.h"
 #include "topology/policy.h"
 #include "util/number.h"
+#include "util/word.h"
 
 #define MS_MAX 60000 /* in milliseconds */
 #define COST_MAX 100
@@ -19,27 +20,17 @@
 /* Longer than every word in the table, in bytes with the final NUL. */
 #define WORD_SIZE 32
 
-/* Copies the item that begins at *list, up to `separator`, and advances *list to the next item.
- * Returns false after the last item. An item that does not fit is cut; it then matches no word. */
-static bool next_item(const char **list, char separator, char *item, size_t size)
+/* Copies the item of a comma list that begins at *list to item[WORD_SIZE], and advances *list to the
+ * next item. Returns false after the last one. An item that does not fit is cut; it then matches no
+ * word. */
+static bool next_item(const char **list, char *item)
 {
     if (!*list)
         return false;
-    const char *end = strchr(*list, separator);
-    size_t length = end ? (size_t)(end - *list) : strlen(*list);
-    snprintf(item, size, "%.*s", (int)(length < size ? length : size - 1), *list);
-    *list = end ? end + 1 : NULL;
+    size_t length = strcspn(*list, ",");
+    snprintf(item, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : WORD_SIZE - 1), *list);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
     return true;
-}
-
-/* Returns the position of `word` in `words`, which looks like "a|b|c", or -1. */
-static int find_word(const char *words, const char *word)
-{
-    char item[WORD_SIZE];
-    for (int i = 0; next_item(&words, '|', item, sizeof(item)); i++)
-        if (!strcmp(item, word))
-            return i;
-    return -1;
 }
 
 static int unknown_word(const struct nuioa_option *option, const char *word,
@@ -66,7 +57,7 @@ static void *field_of(const struct nuioa_option *option, struct nuioa_options *o
 static int set_word(const struct nuioa_option *option, struct nuioa_options *options,
                     const char *value, struct nuioa_error *err)
 {
-    int index = find_word(option->values, value);
+    int index = nuioa_word_index(option->values, value);
     if (index < 0)
         return unknown_word(option, value, err);
     unsigned word = (unsigned)index;
@@ -176,7 +167,7 @@ static int set_rails(const struct nuioa_option *option, struct nuioa_options *op
     unsigned counts = 0, rails = options->rails;
     bool connected = options->rails_connected;
     char item[WORD_SIZE];
-    for (const char *list = value; next_item(&list, ',', item, sizeof(item));) {
+    for (const char *list = value; next_item(&list, item);) {
         uint32_t number = 0;
         if (!strcmp(item, "connected")) {
             connected = true;
@@ -200,12 +191,12 @@ static int set_rails(const struct nuioa_option *option, struct nuioa_options *op
 static int set_export(const struct nuioa_option *option, struct nuioa_options *options,
                       const char *value, struct nuioa_error *err)
 {
-    int none = find_word(option->values, "none");
+    int none = nuioa_word_index(option->values, "none");
     unsigned set = 0, items = 0;
     bool has_none = false;
     char item[WORD_SIZE];
-    for (const char *list = value; next_item(&list, ',', item, sizeof(item)); items++) {
-        int word = find_word(option->values, item);
+    for (const char *list = value; next_item(&list, item); items++) {
+        int word = nuioa_word_index(option->values, item);
         if (word < 0)
             return unknown_word(option, item, err);
         if (word == none)
@@ -227,8 +218,8 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
     enum { FORCE = NUIOA_ON + 1, REPORT, EXPLAIN, HELP };
     unsigned given = 0;
     char item[WORD_SIZE];
-    for (const char *list = value; next_item(&list, ',', item, sizeof(item));) {
-        int word = find_word(option->values, item);
+    for (const char *list = value; next_item(&list, item);) {
+        int word = nuioa_word_index(option->values, item);
         if (word < 0)
             return unknown_word(option, item, err);
         given |= 1u << word;

@@ -80,7 +80,7 @@ bool nuioa_library_is_chosen(char *const *environment, const char *block)
 /* Returns true if a line that is no comment names UCX's devices or rails. */
 static bool has_words(char *text)
 {
-    static const char *const words[] = { "NET_DEVICES", "RNDV_RAILS", "ucx_devices" };
+    static const char words[][16] = { "NET_DEVICES", "RNDV_RAILS", "ucx_devices" };
     for (char *line; (line = nuioa_next_word(&text, "\r\n"));) {
         line += strspn(line, " \t");
         for (unsigned i = 0; *line != '#' && i < sizeof(words) / sizeof(*words); i++)
@@ -261,22 +261,17 @@ bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *no
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *program, const char *const *names, unsigned count)
+static bool is_one_of(const char *program, const char *names)
 {
     const char *slash = program ? strrchr(program, '/') : NULL;
-    for (unsigned i = 0; program && i < count; i++)
-        if (!strcmp(slash ? slash + 1 : program, names[i]))
-            return true;
-    return false;
+    return program && nuioa_word_index(names, slash ? slash + 1 : program) >= 0;
 }
 
 bool nuioa_library_is_container(const char *program)
 {
-    static const char *const names[] = { "apptainer", "singularity", "podman",  "podman-hpc",
-                                         "docker",    "shifter",     "sarus",   "enroot",
-                                         "ch-run",    "udocker",     "chroot",  "unshare",
-                                         "bwrap",     "proot",       "nerdctl", "charliecloud" };
-    return is_one_of(program, names, sizeof(names) / sizeof(*names));
+    return is_one_of(program,
+                     "apptainer|singularity|podman|podman-hpc|docker|shifter|sarus|enroot|ch-run|"
+                     "udocker|chroot|unshare|bwrap|proot|nerdctl|charliecloud");
 }
 
 /* Returns true for a regular file that begins with "#!". What cannot be read is no script. */
@@ -312,11 +307,9 @@ static bool find_program(char *const *environment, const char *name, char *path,
 
 bool nuioa_library_is_wrapper(char *const *environment, const char *program)
 {
-    static const char *const shells[] = { "sh",  "bash", "dash", "ksh", "zsh",
-                                          "csh", "tcsh", "fish", "env" };
     char path[PATH_MAX];
     if (nuioa_library_is_container(program) ||
-        is_one_of(program, shells, sizeof(shells) / sizeof(*shells)))
+        is_one_of(program, "sh|bash|dash|ksh|zsh|csh|tcsh|fish|env"))
         return true;
     if (program && strchr(program, '/'))
         return is_script_file(program);

@@ -61,7 +61,7 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* The columns behind those of a report without reasons. */
-static const char *const heads[] = { "before", "order", "local", "partners", "why" };
+static const char heads[][12] = { "before", "order", "local", "partners", "why" };
 enum { HEADS = sizeof(heads) / sizeof(*heads) };
 
 /* Adds the level where Slurm put the rank, if it was another one. */

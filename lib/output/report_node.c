@@ -37,9 +37,7 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
 {
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "rrllr");
-    const char *const heads[] = { "NUMA", "package", "CPUs", "allowed CPUs", "memory" };
-    for (unsigned i = 0; i < 5; i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
+    nuioa_text_table_add_words(&table, "NUMA|package|CPUs|allowed CPUs|memory");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     table.lost = table.lost || !allowed;
     for (uint32_t i = 0; allowed && i < node->numa_count; i++) {
@@ -172,10 +170,7 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
     fprintf(out, "\n");
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "lllllrllll");
-    const char *const heads[] = { "NIC",  "netdev", "kind",     "PCI",  "state",
-                                  "rate", "NUMA",   "known by", "used", "role" };
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
+    nuioa_text_table_add_words(&table, "NIC|netdev|kind|PCI|state|rate|NUMA|known by|used|role");
     for (uint32_t i = 0; i < node->nic_count; i++)
         add_nic(&table, &node->nics[i]);
     nuioa_text_table_print(&table, out, 2);
@@ -199,7 +194,6 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
 /* Prints the GPUs, and their paths to the NICs that are not virtual. */
 static void print_gpus(const struct nuioa_node *node, FILE *out)
 {
-    static const char *const heads[] = { "GPU", "vendor", "PCI", "NUMA" };
     char align[PATHS_MAX + 5] = "llll", label[64];
     uint32_t shown[PATHS_MAX], count = 0;
     if (!node->gpu_count)
@@ -210,8 +204,7 @@ static void print_gpus(const struct nuioa_node *node, FILE *out)
     memset(align + 4, 'l', count);
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, align);
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
+    nuioa_text_table_add_words(&table, "GPU|vendor|PCI|NUMA");
     for (uint32_t n = 0; n < count; n++)
         nuioa_text_table_add(&table, "%s",
                              nuioa_nic_label(&node->nics[shown[n]], label, sizeof(label)));

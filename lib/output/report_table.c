@@ -43,11 +43,8 @@ const char *nuioa_report_plural(uint64_t count)
 
 void nuioa_report_add_heads(struct nuioa_text_table *table)
 {
-    static const char *const heads[] = { "node",   "rank",   "",      "CPUs", "NUMA",
-                                         "memory", "NIC",    "level", "GPU",  "to GPU",
-                                         "path",   "weight", "" };
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(table, "%s", heads[i]);
+    nuioa_text_table_add_words(table,
+                               "node|rank||CPUs|NUMA|memory|NIC|level|GPU|to GPU|path|weight|");
 }
 
 static const char *or_dash(const char *text)

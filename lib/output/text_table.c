@@ -35,6 +35,14 @@ void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
         memcpy(cell + NUIOA_TEXT_TABLE_CELL - 3, "..", 3);
 }
 
+void nuioa_text_table_add_words(struct nuioa_text_table *table, const char *words)
+{
+    for (size_t length; words; words = words[length] ? words + length + 1 : NULL) {
+        length = strcspn(words, "|");
+        nuioa_text_table_add(table, "%.*s", (int)length, words);
+    }
+}
+
 static int column_width(const struct nuioa_text_table *table, unsigned column)
 {
     size_t width = 0;

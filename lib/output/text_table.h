@@ -30,6 +30,9 @@ void nuioa_text_table_init(struct nuioa_text_table *table, const char *align);
 void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Adds a cell for each word of a list such as "node|rank||CPUs". */
+void nuioa_text_table_add_words(struct nuioa_text_table *table, const char *words);
+
 /* Returns whether a column is printed: some row but the first has an entry in it. */
 bool nuioa_text_table_shows(const struct nuioa_text_table *table, unsigned column);
 

@@ -16,8 +16,8 @@ uint32_t nuioa_omp_threads(char *const *environment)
 
 bool nuioa_threads_are_placed(char *const *environment)
 {
-    static const char *const names[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
-                                         "KMP_AFFINITY" };
+    static const char names[][20] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
+                                      "KMP_AFFINITY" };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (nuioa_variable(environment, names[i]))
             return true;
@@ -26,7 +26,7 @@ bool nuioa_threads_are_placed(char *const *environment)
 
 bool nuioa_is_set_otherwise(char *const *environment, const char *name)
 {
-    static const char *const pairs[][2] = {
+    static const char pairs[][2][36] = {
         { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY", "MPICH_PROGRESS_THREAD_AFFINITY" },
         { "I_MPI_ASYNC_PROGRESS_PIN", "I_MPI_ASYNC_PROGRESS_THREADS" },
     };

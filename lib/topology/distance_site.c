@@ -128,7 +128,7 @@ static int read_row(struct reader *r, char *rest)
 /* Returns where a value of a "nic" line goes, by its name; NULL if there is no such name. */
 static double *member(struct nuioa_nic_measured *m, const char *name, size_t length)
 {
-    static const char *const names[] = { "write_mb_s", "read_mb_s", "latency_ns", "mad" };
+    static const char names[][12] = { "write_mb_s", "read_mb_s", "latency_ns", "mad" };
     double *members[] = { &m->write_mb_s, &m->read_mb_s, &m->latency_ns, &m->mad };
     for (unsigned i = 0; i < 4; i++)
         if (length == strlen(names[i]) && !strncmp(name, names[i], length))

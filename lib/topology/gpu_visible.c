@@ -171,8 +171,8 @@ static bool sort_by_kfd(struct sight *s)
 
 static bool narrow_amd(struct sight *s, char *const *environment, bool one_model)
 {
-    static const char *const names[] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
-                                         "GPU_DEVICE_ORDINAL" };
+    static const char names[][24] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
+                                      "GPU_DEVICE_ORDINAL" };
     const char *first = nuioa_variable(environment, "ROCR_VISIBLE_DEVICES"), *second = NULL;
     s->ordered = sort_by_kfd(s) || (s->chosen && one_model && !s->divided);
     if (first && !narrow(s, first))

@@ -8,6 +8,7 @@
 
 #include "util/number.h"
 #include "util/variable.h"
+#include "util/word.h"
 
 /* "0-3" is a range of GPUs, "GPU-8932f937-..." is the name of one. */
 static int is_range(const char *item)
@@ -18,12 +19,10 @@ static int is_range(const char *item)
 
 static enum nuioa_gpus count_list(const char *list)
 {
-    static const char *const nothing[] = { "", "-1", "none", "void", "NoDevFiles" };
     if (!list)
         return NUIOA_GPUS_UNKNOWN;
-    for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
-        if (!strcmp(list, nothing[i]))
-            return NUIOA_GPUS_NONE;
+    if (nuioa_word_index("|-1|none|void|NoDevFiles", list) >= 0)
+        return NUIOA_GPUS_NONE;
     return strchr(list, ',') || is_range(list) ? NUIOA_GPUS_SEVERAL : NUIOA_GPUS_ONE;
 }
 
@@ -42,9 +41,9 @@ static enum nuioa_gpus most(enum nuioa_gpus a, enum nuioa_gpus b)
 
 enum nuioa_gpus nuioa_gpus_given(char *const *environment)
 {
-    static const char *const vendors[] = { "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-                                           "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-                                           "ZE_AFFINITY_MASK" };
+    static const char vendors[][24] = { "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                        "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                                        "ZE_AFFINITY_MASK" };
     enum nuioa_gpus given = NUIOA_GPUS_UNKNOWN;
     for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++)
         given = most(given, count_list(nuioa_variable(environment, vendors[i])));

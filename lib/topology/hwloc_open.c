@@ -18,8 +18,8 @@
 struct environment {
     char *saved[VARIABLES];
 };
-static const char *const variables[VARIABLES] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
-                                                  "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_HIDE_ERRORS" };
+static const char variables[VARIABLES][24] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
+                                               "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_HIDE_ERRORS" };
 /* The values for a dump, whose directory takes the place of "", and for a file of XML. */
 static const char *const of_dump[VARIABLES] = { "", "linux,stop", "/var/run/hwloc", NULL };
 static const char *const of_file[VARIABLES] = { NULL, NULL, NULL, "2" };
@@ -51,8 +51,9 @@ static int configure(hwloc_topology_t topology, bool drawing)
     /* Libraries of the GPU vendors can take seconds, and say nothing that the PCI tree does not.
      * Without the component "pci", which uses libpciaccess and leaks memory, hwloc reads that tree
      * from sysfs. */
-    static const char *const unwanted[] = { "cuda",      "nvml", "opencl", "rsmi",
-                                            "levelzero", "gl",   "pci" };
+    static const char unwanted[][12] = {
+        "cuda", "nvml", "opencl", "rsmi", "levelzero", "gl", "pci"
+    };
     for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
         hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                       unwanted[i]);

@@ -13,7 +13,7 @@
 #include "topology/pci_path.h"
 #include "topology/policy.h"
 
-static const char *const kind_names[NUIOA_NIC_KINDS] = {
+static const char kind_names[NUIOA_NIC_KINDS][12] = {
     [NUIOA_NIC_OTHER] = "other",
     [NUIOA_NIC_ETHERNET] = "ethernet",
     [NUIOA_NIC_EFA] = "efa",

@@ -300,10 +300,10 @@ static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 
 static bool name_is_virtual(const char *name)
 {
-    static const char *const prefixes[] = { "bond",    "br",    "cali", "cni",  "docker", "dummy",
-                                            "flannel", "ifb",   "ipvl", "macv", "mic",    "ovs",
-                                            "rxe",     "scif",  "siw",  "tap",  "team",   "tun",
-                                            "veth",    "virbr", "vlan", "vnet" };
+    static const char prefixes[][8] = { "bond",    "br",    "cali", "cni",  "docker", "dummy",
+                                        "flannel", "ifb",   "ipvl", "macv", "mic",    "ovs",
+                                        "rxe",     "scif",  "siw",  "tap",  "team",   "tun",
+                                        "veth",    "virbr", "vlan", "vnet" };
     for (unsigned i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (begins(name, prefixes[i]))
             return true;

@@ -81,6 +81,6 @@ void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpu
 
 const char *nuioa_gpu_vendor_name(enum nuioa_gpu_vendor vendor)
 {
-    static const char *const names[NUIOA_GPU_VENDORS] = { "other", "nvidia", "amd", "intel" };
+    static const char names[NUIOA_GPU_VENDORS][8] = { "other", "nvidia", "amd", "intel" };
     return names[vendor];
 }

@@ -14,3 +14,14 @@ char *nuioa_next_word(char **rest, const char *blanks)
         *(*rest)++ = '\0';
     return word;
 }
+
+int nuioa_word_index(const char *words, const char *word)
+{
+    size_t length = strlen(word), item = strcspn(words, "|");
+    for (int i = 0;; i++, words += item + 1, item = strcspn(words, "|")) {
+        if (item == length && !memcmp(words, word, length))
+            return i;
+        if (!words[item])
+            return -1;
+    }
+}

@@ -8,4 +8,7 @@
  * stays as it is. The word is a part of the text: nothing is to be freed. */
 char *nuioa_next_word(char **rest, const char *blanks);
 
+/* Returns the position of `word` in a list such as "a|b|c", or -1 if it is not there. */
+int nuioa_word_index(const char *words, const char *word);
+
 #endif

@@ -47,7 +47,7 @@ unsigned locality_caches(const struct nuioa_node *node)
 /* --- the locality string --------------------------------------------------------------------- */
 
 enum unit { UNIT_PACKAGE, UNIT_L3, UNIT_L2, UNIT_CORE, UNIT_THREAD, UNIT_NUMA, UNITS };
-static const char *const unit_codes[UNITS] = { "SK", "L3", "L2", "CR", "HT", "NM" };
+static const char unit_codes[UNITS][4] = { "SK", "L3", "L2", "CR", "HT", "NM" };
 
 static void collect(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, hwloc_bitmap_t *sets)
 {

@@ -14,16 +14,9 @@
 #include "topology/gpus.h"
 #include "util/number.h"
 #include "util/variable.h"
+#include "util/word.h"
 
 #define WORD_SIZE 32
-
-static bool is_one_of(const char *word, const char *const *list)
-{
-    for (; *list; list++)
-        if (!strcmp(word, *list))
-            return true;
-    return false;
-}
 
 bool step_is_ordinary(spank_t spank)
 {
@@ -34,18 +27,15 @@ bool step_is_ordinary(spank_t spank)
 
 bool step_is_launcher(spank_t spank)
 {
-    static const char *const launchers[] = {
-        "mpirun", "mpiexec", "orted",           "prterun",
-        "prted",  "flux",    "hydra_pmi_proxy", "hydra_bstrap_proxy",
-        NULL
-    };
     int argc = 0;
     char **argv = NULL;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv ||
         !argv[0])
         return false;
     const char *slash = strrchr(argv[0], '/');
-    return is_one_of(slash ? slash + 1 : argv[0], launchers);
+    return nuioa_word_index("mpirun|mpiexec|orted|prterun|prted|flux|hydra_pmi_proxy|"
+                            "hydra_bstrap_proxy",
+                            slash ? slash + 1 : argv[0]) >= 0;
 }
 
 char **step_environment(spank_t spank)
@@ -54,16 +44,16 @@ char **step_environment(spank_t spank)
     return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
 }
 
-/* Returns true if a bind type like "quiet,mask_cpu:" has one of `words`. The masks themselves are
- * in another variable, which Slurm 22.05 garbles and which is not needed. */
-static bool bind_type_has(const char *type, const char *const *words)
+/* Returns true if a bind type like "quiet,mask_cpu:" has one of the words, "a|b". The masks
+ * themselves are in another variable, which Slurm 22.05 garbles and which is not needed. */
+static bool bind_type_has(const char *type, const char *words)
 {
     while (type && *type) {
         char word[WORD_SIZE] = "";
         size_t length = strcspn(type, ",:");
         if (length < sizeof(word))
             memcpy(word, type, length);
-        if (is_one_of(word, words))
+        if (nuioa_word_index(words, word) >= 0)
             return true;
         type += length + strspn(type + length, ",:");
     }
@@ -82,15 +72,13 @@ static const char *bind_type(char **environment, const char *variable, const cha
  * --ntasks-per-core, which a site may set for all users. */
 static bool is_bound_by_user(char **environment)
 {
-    static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
-                                         "mask_cpu", "map_ldom", "mask_ldom", NULL };
-    return bind_type_has(bind_type(environment, "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE"), fixed);
+    return bind_type_has(bind_type(environment, "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE"),
+                         "none|rank|rank_ldom|map_cpu|mask_cpu|map_ldom|mask_ldom");
 }
 
 static bool is_outer(char **environment, const char *word)
 {
-    const char *const words[] = { word, NULL };
-    return bind_type_has(nuioa_variable(environment, NUIOA_VARIABLE_OUTER), words);
+    return bind_type_has(nuioa_variable(environment, NUIOA_VARIABLE_OUTER), word);
 }
 
 /* Returns the NUMA nodes, as bits, that all masks of a list in hexadecimal have; 0 for another
@@ -113,14 +101,11 @@ static uint64_t common_numas(const char *masks)
  * the others name NUMA nodes for each local rank, wherever it runs. */
 static void read_memory_binding(char **environment, struct step *step)
 {
-    static const char *const by_rank[] = { "rank", "map_mem", "mask_mem", NULL };
-    static const char *const other[] = { "none", "local", NULL };
-    static const char *const masks[] = { "mask_mem", NULL };
     const char *type = bind_type(environment, "SLURM_MEM_BIND", "SLURM_MEM_BIND_TYPE");
-    step->memory_by_rank = bind_type_has(type, by_rank);
-    step->memory_by_user = step->memory_by_rank || bind_type_has(type, other);
+    step->memory_by_rank = bind_type_has(type, "rank|map_mem|mask_mem");
+    step->memory_by_user = step->memory_by_rank || bind_type_has(type, "none|local");
     step->memory_by_outer = step->memory_by_rank && is_outer(environment, "mem");
-    if (step->memory_by_outer && bind_type_has(type, masks))
+    if (step->memory_by_outer && bind_type_has(type, "mask_mem"))
         step->memory_numas = common_numas(nuioa_variable(environment, "SLURM_MEM_BIND_LIST"));
 }
 

@@ -335,12 +335,9 @@ static bool has_plan(const struct node_class *c)
 
 static void print_classes(const struct summary *s, FILE *out)
 {
-    static const char *const heads[] = { "nodes",    "which",          "ranks",
-                                         "NIC@NUMA", "ranks by level", "leader's NUMA" };
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "rlrlll");
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
+    nuioa_text_table_add_words(&table, "nodes|which|ranks|NIC@NUMA|ranks by level|leader's NUMA");
     uint32_t more = s->totals.nodes;
     for (uint32_t i = 0, printed = 0; i < s->class_count && printed < CLASSES_PRINTED; i++)
         if (has_plan(&s->classes[i])) {

@@ -21,6 +21,19 @@ static void test_words(void **state)
     assert_null(nuioa_next_word(&rest, " \t,"));
 }
 
+static void test_index(void **state)
+{
+    (void)state;
+    assert_int_equal(nuioa_word_index("a|bc||d", "a"), 0);
+    assert_int_equal(nuioa_word_index("a|bc||d", "bc"), 1);
+    assert_int_equal(nuioa_word_index("a|bc||d", ""), 2);
+    assert_int_equal(nuioa_word_index("a|bc||d", "d"), 3);
+    assert_int_equal(nuioa_word_index("a|bc||d", "b"), -1);
+    assert_int_equal(nuioa_word_index("a|bc||d", "bcd"), -1);
+    assert_int_equal(nuioa_word_index("a|bc||d", "a|bc"), -1);
+    assert_int_equal(nuioa_word_index("a|bc", ""), -1);
+}
+
 static void test_variables(void **state)
 {
     (void)state;
@@ -38,6 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_variables),
     };
     return cmocka_run_group_tests_name("word", tests, NULL, NULL);
