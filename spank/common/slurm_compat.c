@@ -35,6 +35,29 @@ void slurm_compat_unset_flag(spank_t spank, const char *name)
     spank_job_control_unsetenv(spank, variable);
 }
 
+/* The arguments of this process. A loop reads them to the end, which frees all. */
+struct arguments {
+    FILE *in;
+    char *text;
+    size_t room;
+};
+
+static struct arguments open_arguments(void)
+{
+    return (struct arguments){ .in = fopen("/proc/self/cmdline", "re") };
+}
+
+/* Returns the next one, valid until the next call; or NULL at the end. */
+static const char *next_argument(struct arguments *a)
+{
+    if (a->in && getdelim(&a->text, &a->room, '\0', a->in) > 0)
+        return a->text;
+    if (a->in)
+        fclose(a->in);
+    free(a->text);
+    return NULL;
+}
+
 /* Returns true if `text` is the flag, as "--NAME=VALUE", or "--NAME" for an empty value. */
 static bool is_flag(const char *text, const char *name, const char *value)
 {
@@ -47,15 +70,10 @@ static bool is_flag(const char *text, const char *name, const char *value)
 
 bool slurm_compat_is_typed(const char *name, const char *value)
 {
-    char *text = NULL;
-    size_t room = 0;
+    struct arguments all = open_arguments();
     bool found = false;
-    FILE *in = fopen("/proc/self/cmdline", "re");
-    while (in && !found && getdelim(&text, &room, '\0', in) > 0)
-        found = is_flag(text, name, value ? value : "");
-    if (in)
-        fclose(in);
-    free(text);
+    for (const char *text; (text = next_argument(&all));)
+        found |= is_flag(text, name, value ? value : "");
     return found;
 }
 
@@ -77,39 +95,34 @@ static bool is_long_flag(const char *text, const char *name)
  * only, and all arguments are read. */
 bool slurm_compat_has_flag(const char *name)
 {
-    char *text = NULL;
-    size_t room = 0;
+    struct arguments all = open_arguments();
     bool found = false, found_late = false, several = false;
-    FILE *in = fopen("/proc/self/cmdline", "re");
-    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+    const char *text;
+    for (int i = 0; (text = next_argument(&all)); i++) {
         several |= !strcmp(text, ":");
         *(i < optind ? &found : &found_late) |= is_long_flag(text, name);
     }
-    if (in)
-        fclose(in);
-    free(text);
     return found || (several && found_late);
 }
 
 char *slurm_compat_salloc_command(void)
 {
-    char *text = NULL, *command = NULL;
-    size_t room = 0, size = 0;
-    FILE *in = fopen("/proc/self/cmdline", "re"), *out = NULL;
-    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+    struct arguments all = open_arguments();
+    const char *text;
+    char *command = NULL;
+    size_t size = 0;
+    FILE *out = NULL;
+    for (int i = 0; (text = next_argument(&all)); i++) {
         const char *slash = strrchr(text, '/');
         if (!i && !strcmp(slash ? slash + 1 : text, "salloc"))
             out = open_memstream(&command, &size);
         else if (out && i >= optind)
             fprintf(out, "%s ", text);
     }
-    if (in)
-        fclose(in);
     if (out && fclose(out)) {
         free(command);
         command = NULL;
     }
-    free(text);
     return command;
 }
 
@@ -126,11 +139,11 @@ static const char *value_in(const char *text, const char *name, char letter)
  * only: there is no answer then. */
 char *slurm_compat_value(const char *name, char letter)
 {
-    char *text = NULL, *value = NULL;
-    size_t room = 0;
+    struct arguments all = open_arguments();
+    const char *text;
+    char *value = NULL;
     bool next = false, several = false;
-    FILE *in = fopen("/proc/self/cmdline", "re");
-    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+    for (int i = 0; (text = next_argument(&all)); i++) {
         several |= !strcmp(text, ":");
         const char *found = i >= optind ? NULL : next ? text : value_in(text, name, letter);
         next = !next && found && !*found;
@@ -139,27 +152,18 @@ char *slurm_compat_value(const char *name, char letter)
         free(value);
         value = strdup(found);
     }
-    if (several) {
-        free(value);
-        value = NULL;
-    }
-    if (in)
-        fclose(in);
-    free(text);
-    return value;
+    if (!several)
+        return value;
+    free(value);
+    return NULL;
 }
 
 bool slurm_compat_has_argument(const char *word)
 {
-    char *text = NULL;
-    size_t room = 0;
+    struct arguments all = open_arguments();
     bool found = false;
-    FILE *in = fopen("/proc/self/cmdline", "re");
-    while (in && !found && getdelim(&text, &room, '\0', in) > 0)
-        found = strstr(text, word) != NULL;
-    if (in)
-        fclose(in);
-    free(text);
+    for (const char *text; (text = next_argument(&all));)
+        found |= strstr(text, word) != NULL;
     return found;
 }
 
