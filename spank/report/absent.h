@@ -6,25 +6,15 @@
 
 /* Which nodes of a step have not answered srun. */
 
-struct absent {
-    void *answered;      /* a hostlist of libslurm; NULL: nobody, or no memory */
-    uint32_t node_count; /* of the step; 0: not known */
-    char *nodes;         /* the list of nodes that the step may have; NULL: not known */
-};
-
-/* Sets the step's nodes: their number, and the list in the environment of srun, which may have more
- * nodes than the step has, or be NULL. The list is copied. *absent is zeros before. */
-void absent_begin(struct absent *absent, uint32_t node_count, const char *nodes);
-
-/* Notes that `host` has answered. */
-void absent_answered(struct absent *absent, const char *host);
+/* Notes that `host` has answered, in *answered: a hostlist of libslurm, NULL for none. It belongs to
+ * the process: it is never freed. */
+void absent_answered(void **answered, const char *host);
 
 /* Writes the names of the nodes that have not answered, such as "node[2-3]", into `names`, an array
- * of `size` bytes, at least 4; a longer list is cut and ends with "..". If they are not known, it
- * writes "". */
-void absent_names(const struct absent *absent, char *names, uint32_t size);
-
-/* Frees what *absent owns, and sets it to zeros. The struct itself belongs to the caller. */
-void absent_free(struct absent *absent);
+ * of `size` bytes, at least 4; a longer list is cut and ends with "..". `nodes` is the list of the
+ * nodes that the step may have, NULL if that is not known. If it has more than the `node_count` of
+ * the step, or lacks one that has answered, it writes "". */
+void absent_names(void *answered, const char *nodes, uint32_t node_count, char *names,
+                  uint32_t size);
 
 #endif

@@ -48,7 +48,7 @@ struct collection {
     uint32_t record_count;
     bool *seen; /* [config.node_count] */
     struct summary *summary;
-    struct absent absent;
+    void *answered;             /* the nodes with a record (absent.h) */
     struct nuioa_error trouble; /* why records are missing; "": not known */
     /* Held while a record is merged, and from the beginning of the report on. */
     pthread_mutex_t lock;
@@ -133,7 +133,7 @@ static bool take_record(struct collection *c, int fd, const char *bytes, size_t 
         return true;
     c->seen[seal.node] = true;
     c->record_count++;
-    absent_answered(&c->absent, record.head->host);
+    absent_answered(&c->answered, record.head->host);
     summary_add(c->summary, seal.node, &record);
     return true;
 }
@@ -260,7 +260,7 @@ static void collect(struct collection *c)
 static void explain_missing(struct collection *c)
 {
     char names[64], text[500];
-    absent_names(&c->absent, names, sizeof(names));
+    absent_names(c->answered, c->config.nodes, c->config.node_count, names, sizeof(names));
     const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
@@ -363,7 +363,6 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
     pthread_mutex_init(&c->lock, NULL);
     start_thread(c);
     c->summary = summary_new();
-    absent_begin(&c->absent, config->node_count, config->nodes);
     collect(c);
     print(c);
     await_end(c, control);

@@ -47,51 +47,53 @@ static const struct wire_nic *find(const struct record *r, const char *label)
     return NULL;
 }
 
-static const char *state_name(uint32_t state)
+/* --- what may differ of a NIC: each writes it into text[size], and returns that or a constant --- */
+
+static const char *kind_of(const struct wire_nic *nic, char *text, size_t size)
 {
-    return state <= NUIOA_NIC_ACTIVE ? nuioa_nic_state_name((enum nuioa_nic_state)state) : "?";
+    (void)text, (void)size;
+    return nic->kind < NUIOA_NIC_KINDS ? nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind) : "?";
 }
 
-/* Writes the place of a NIC, such as "NUMA node 1". */
-static const char *place(const char *numas, char *text, size_t size)
+static const char *state_of(const struct wire_nic *nic, char *text, size_t size)
 {
-    if (*numas)
-        snprintf(text, size, "NUMA node%s %s", numas[strcspn(numas, ",-")] ? "s" : "", numas);
-    else
-        nuioa_copy(text, size, "an unknown NUMA node");
+    (void)text, (void)size;
+    return nic->state <= NUIOA_NIC_ACTIVE ? nuioa_nic_state_name((enum nuioa_nic_state)nic->state)
+                                          : "?";
+}
+
+/* Such as "NUMA node 1". */
+static const char *place_of(const struct wire_nic *nic, char *text, size_t size)
+{
+    const char *numas = nic->numas;
+    if (!*numas)
+        return "an unknown NUMA node";
+    snprintf(text, size, "NUMA node%s %s", numas[strcspn(numas, ",-")] ? "s" : "", numas);
     return text;
 }
 
-static const char *rate(uint32_t mbps, char *text, size_t size)
+static const char *rate_of(const struct wire_nic *nic, char *text, size_t size)
 {
-    return mbps ? nuioa_report_rate(mbps, text, size) : "an unknown rate";
+    return nic->rate_mbps ? nuioa_report_rate(nic->rate_mbps, text, size) : "an unknown rate";
 }
 
-static const char *kind_name(uint32_t kind)
-{
-    return kind < NUIOA_NIC_KINDS ? nuioa_nic_kind_name((enum nuioa_nic_kind)kind) : "?";
-}
-
-/* Writes what a NIC is for, such as "for storage", or "perhaps for storage" if that is a guess. */
-static const char *purpose(const struct wire_nic *nic, char *text, size_t size)
+/* Such as "for storage", or "perhaps for storage" if that is a guess. */
+static const char *purpose_of(const struct wire_nic *nic, char *text, size_t size)
 {
     const char *role = nuioa_nic_role_name((enum nuioa_nic_role)nic->role);
-    if (role)
-        snprintf(text, size, "%sfor %s", nic->role_source == NUIOA_ROLE_BY_GUESS ? "perhaps " : "",
-                 role);
-    else
-        nuioa_copy(text, size, "of an unknown role");
+    if (!role)
+        return "of an unknown role";
+    snprintf(text, size, "%sfor %s", nic->role_source == NUIOA_ROLE_BY_GUESS ? "perhaps " : "",
+             role);
     return text;
 }
 
-/* Writes which GPUs a NIC is beside, such as "GPU 0". */
-static const char *neighbours(const char *gpus, char *text, size_t size)
+/* Which GPUs it is beside, such as "GPU 0". */
+static const char *gpus_of(const struct wire_nic *nic, char *text, size_t size)
 {
-    snprintf(text, size, "%s%s%s", *gpus ? "GPU" : "no GPU",
-             gpus[strcspn(gpus, ",-")] ? "s "
-             : *gpus                   ? " "
-                                       : "",
-             gpus);
+    if (!*nic->gpus)
+        return "no GPU";
+    snprintf(text, size, "GPU%s %s", nic->gpus[strcspn(nic->gpus, ",-")] ? "s" : "", nic->gpus);
     return text;
 }
 
@@ -99,26 +101,22 @@ static const char *neighbours(const char *gpus, char *text, size_t size)
 static void compare_nic(struct writer *w, const struct wire_nic *usual,
                         const struct wire_nic *other, bool same_gpus)
 {
-    char here[64], there[64];
-    if (usual->kind != other->kind)
-        put(w, "%s is %s, elsewhere %s", other->label, kind_name(other->kind),
-            kind_name(usual->kind));
-    if (usual->state != other->state)
-        put(w, "%s is %s, elsewhere %s", other->label, state_name(other->state),
-            state_name(usual->state));
-    if (strcmp(usual->numas, other->numas))
-        put(w, "%s is on %s, elsewhere on %s", other->label,
-            place(other->numas, here, sizeof(here)), place(usual->numas, there, sizeof(there)));
-    if (usual->rate_mbps != other->rate_mbps)
-        put(w, "%s has %s, elsewhere %s", other->label, rate(other->rate_mbps, here, sizeof(here)),
-            rate(usual->rate_mbps, there, sizeof(there)));
-    if (usual->role != other->role || usual->role_source != other->role_source)
-        put(w, "%s is %s, elsewhere %s", other->label, purpose(other, here, sizeof(here)),
-            purpose(usual, there, sizeof(there)));
-    if (strcmp(usual->gpus, other->gpus) && same_gpus)
-        put(w, "%s is beside %s, elsewhere %s", other->label,
-            neighbours(other->gpus, here, sizeof(here)),
-            neighbours(usual->gpus, there, sizeof(there)));
+    static const struct {
+        const char *verb;
+        const char *(*of)(const struct wire_nic *nic, char *text, size_t size);
+    } facts[] = {
+        { "is", kind_of },  { "is", state_of },   { "is on", place_of },
+        { "has", rate_of }, { "is", purpose_of }, { "is beside", gpus_of },
+    };
+    unsigned count = sizeof(facts) / sizeof(*facts) - !same_gpus;
+    for (unsigned i = 0; i < count; i++) {
+        char here[64], there[64];
+        const char *is = facts[i].of(other, here, sizeof(here));
+        const char *elsewhere = facts[i].of(usual, there, sizeof(there));
+        if (strcmp(is, elsewhere))
+            put(w, "%s %s %s, elsewhere %s%s", other->label, facts[i].verb, is,
+                facts[i].of == place_of ? "on " : "", elsewhere);
+    }
     if (strcmp(usual->fabric, other->fabric) && *usual->fabric && *other->fabric)
         put(w, "%s is in InfiniBand subnet %s, elsewhere %s", other->label, other->fabric,
             usual->fabric);

@@ -4,12 +4,44 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/report_lines.h"
 #include "topology/nic_guess.h"
+
+/* --- texts --- */
+
+/* The texts of a struct of the protocol: where they are, and where struct nuioa_report_line has
+ * them, if it is a row. */
+struct text {
+    uint16_t at, size, in_line, line_size;
+};
+
+#define TEXT(type, name) \
+    { \
+        offsetof(struct type, name), sizeof(((struct type *)0)->name), 0, 0 \
+    }
+#define COLUMN(name) \
+    { \
+        offsetof(struct wire_row, name), sizeof(((struct wire_row *)0)->name), \
+            offsetof(struct nuioa_report_line, name), \
+            sizeof(((struct nuioa_report_line *)0)->name) \
+    }
+static const struct text head_texts[] = { TEXT(wire_record, host), TEXT(wire_record, reason),
+                                          TEXT(wire_record, distances), TEXT(wire_record, gpus) };
+static const struct text nic_texts[] = { TEXT(wire_nic, label), TEXT(wire_nic, numas),
+                                         TEXT(wire_nic, gpus), TEXT(wire_nic, fabric) };
+static const struct text columns[] = {
+    COLUMN(ranks), COLUMN(cpus), COLUMN(numas), COLUMN(memory),
+    COLUMN(nic),   COLUMN(gpus), COLUMN(path),
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns), TEXTS = 4 };
+_Static_assert(sizeof(head_texts) == TEXTS * sizeof(*head_texts) &&
+                   sizeof(nic_texts) == TEXTS * sizeof(*nic_texts),
+               "both have so many");
 
 /* --- writing --- */
 
@@ -100,13 +132,9 @@ static uint32_t less(size_t a, size_t b)
 
 static void put_row(const struct nuioa_report_line *line, struct wire_row *row)
 {
-    put_text(row->ranks, sizeof(row->ranks), line->ranks);
-    put_text(row->cpus, sizeof(row->cpus), line->cpus);
-    put_text(row->numas, sizeof(row->numas), line->numas);
-    put_text(row->memory, sizeof(row->memory), line->memory);
-    put_text(row->nic, sizeof(row->nic), line->nic);
-    put_text(row->gpus, sizeof(row->gpus), line->gpus);
-    put_text(row->path, sizeof(row->path), line->path);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        put_text((char *)row + columns[i].at, columns[i].size,
+                 (const char *)line + columns[i].in_line);
     row->count = line->count;
     row->level = line->level;
     row->leads = line->leads;
@@ -214,34 +242,25 @@ static bool are_numbers(const struct record *r)
     return good;
 }
 
+static bool has_texts(const void *of, const struct text *texts, unsigned count)
+{
+    bool good = true;
+    for (unsigned i = 0; i < count; i++)
+        good = good && is_text((const char *)of + texts[i].at, texts[i].size, false);
+    return good;
+}
+
 static bool are_texts(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    if (!is_text(h->host, sizeof(h->host), false) ||
-        !is_text(h->reason, sizeof(h->reason), false) ||
-        !is_text(h->distances, sizeof(h->distances), false) ||
-        !is_text(h->gpus, sizeof(h->gpus), false))
-        return false;
+    bool good = has_texts(h, head_texts, TEXTS);
     for (uint32_t i = 0; i < h->nic_count; i++)
-        if (!is_text(r->nics[i].label, sizeof(r->nics->label), false) ||
-            !is_text(r->nics[i].numas, sizeof(r->nics->numas), false) ||
-            !is_text(r->nics[i].gpus, sizeof(r->nics->gpus), false) ||
-            !is_text(r->nics[i].fabric, sizeof(r->nics->fabric), false))
-            return false;
-    for (uint32_t i = 0; i < h->row_count; i++) {
-        const struct wire_row *l = &r->rows[i];
-        if (!is_text(l->ranks, sizeof(l->ranks), false) ||
-            !is_text(l->cpus, sizeof(l->cpus), false) ||
-            !is_text(l->numas, sizeof(l->numas), false) ||
-            !is_text(l->nic, sizeof(l->nic), false) || !is_text(l->gpus, sizeof(l->gpus), false) ||
-            !is_text(l->path, sizeof(l->path), false) ||
-            !is_text(l->memory, sizeof(l->memory), false))
-            return false;
-    }
+        good = good && has_texts(&r->nics[i], nic_texts, TEXTS);
+    for (uint32_t i = 0; i < h->row_count; i++)
+        good = good && has_texts(&r->rows[i], columns, COLUMNS);
     for (uint32_t i = 0; i < h->warning_count; i++)
-        if (!is_text(r->warnings[i], sizeof(r->warnings[i]), false))
-            return false;
-    return !r->text || is_text(r->text, h->text_length, true);
+        good = good && is_text(r->warnings[i], sizeof(r->warnings[i]), false);
+    return good && (!r->text || is_text(r->text, h->text_length, true));
 }
 
 int record_read(const void *bytes, size_t length, struct record *r)
@@ -275,12 +294,8 @@ struct nuioa_report_line record_line(const struct record *r, uint32_t i)
         .gpu_level = row->to_gpu - 1,
         .weight = row->weight,
     };
-    nuioa_copy(line.ranks, sizeof(line.ranks), row->ranks);
-    nuioa_copy(line.cpus, sizeof(line.cpus), row->cpus);
-    nuioa_copy(line.numas, sizeof(line.numas), row->numas);
-    nuioa_copy(line.memory, sizeof(line.memory), row->memory);
-    nuioa_copy(line.nic, sizeof(line.nic), row->nic);
-    nuioa_copy(line.gpus, sizeof(line.gpus), row->gpus);
-    nuioa_copy(line.path, sizeof(line.path), row->path);
+    for (unsigned k = 0; k < COLUMNS; k++)
+        nuioa_copy((char *)&line + columns[k].in_line, columns[k].line_size,
+                   (const char *)row + columns[k].at);
     return line;
 }

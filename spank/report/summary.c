@@ -238,15 +238,6 @@ static void print_head(const struct summary *s, FILE *out)
     nuioa_report_head(&totals, out);
 }
 
-static void add_node(const char *host, const struct record *r, double heaviest,
-                     struct nuioa_text_table *table)
-{
-    for (uint32_t i = 0; i < r->head->row_count; i++) {
-        struct nuioa_report_line line = record_line(r, i);
-        nuioa_report_add_line(table, host, &line, heaviest);
-    }
-}
-
 static double heaviest_of(const struct record *r)
 {
     double heaviest = 0;
@@ -256,21 +247,29 @@ static double heaviest_of(const struct record *r)
     return heaviest;
 }
 
+/* Returns the record of a node in a table of ranks, or NULL. */
+static const struct record *shown(const struct summary *s, uint32_t place)
+{
+    const struct node *node = &s->nodes[place];
+    return node->bytes ? &node->record : *node->host ? only_record(s) : NULL;
+}
+
 static void print_ranks(const struct summary *s, FILE *out)
 {
-    const struct record *only = only_record(s);
     struct nuioa_text_table table;
-    double heaviest = only ? heaviest_of(only) : 0;
+    double heaviest = 0;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     nuioa_report_add_heads(&table);
-    for (uint32_t i = 0; i < s->node_count && !only; i++)
-        if (s->nodes[i].bytes)
-            heaviest = fmax(heaviest, heaviest_of(&s->nodes[i].record));
-    for (uint32_t i = 0; i < s->node_count && !only; i++)
-        if (s->nodes[i].bytes)
-            add_node(s->nodes[i].host, &s->nodes[i].record, heaviest, &table);
-    if (only)
-        add_node(only->head->host, only, heaviest, &table);
+    for (uint32_t i = 0; i < s->node_count; i++)
+        if (shown(s, i))
+            heaviest = fmax(heaviest, heaviest_of(shown(s, i)));
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct record *r = shown(s, i);
+        for (uint32_t k = 0; r && k < r->head->row_count; k++) {
+            struct nuioa_report_line line = record_line(r, k);
+            nuioa_report_add_line(&table, r->head->host, &line, heaviest);
+        }
+    }
     nuioa_text_table_print(&table, out, 2);
 }
 

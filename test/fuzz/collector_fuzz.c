@@ -4,6 +4,8 @@
 
 #include <sys/eventfd.h>
 
+#include <slurm/slurm.h>
+
 #include "input.h"
 
 /* srun's collector with hostile peers, in this process. The input is a byte of flags and actions:
@@ -216,6 +218,7 @@ static void collect_all(uint8_t flags)
         .socket = "",
         .job_id = flags & STEP_KNOWN ? 7 : UINT32_MAX,
         .node_count = flags & STEP_KNOWN ? NODES : 0,
+        .nodes = flags & PLACES ? "node[1-3]" : NULL,
         .explain = flags & EXPLAIN,
         .say = say_line,
         .print = print_text,
@@ -223,7 +226,6 @@ static void collect_all(uint8_t flags)
     c->listener = test.listener;
     c->control = ends[0];
     c->summary = summary_new();
-    absent_begin(&c->absent, c->config.node_count, flags & PLACES ? "node[1-3]" : NULL);
     collect(c);
     INPUT_CHECK(c->listener < 0 && c->refused < COLLECTOR_REFUSED_MAX + COLLECTOR_STRANGERS_MAX);
     INPUT_CHECK(c->record_count <= test.opened && c->record_count <= WIRE_NODES_MAX);
@@ -234,7 +236,8 @@ static void collect_all(uint8_t flags)
     if (test.control >= 0)
         close(test.control);
     summary_free(c->summary);
-    absent_free(&c->absent);
+    if (c->answered)
+        slurm_hostlist_destroy(c->answered);
     free(c->seen);
     free(c);
 }
