@@ -106,19 +106,19 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
     return 2 * distance + nuioa_nic_is_doubted(&node->nics[rails->nic[rail]]);
 }
 
-void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_task *task,
+void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus, uint32_t count,
                            hwloc_const_bitmap_t cpus, bool *near)
 {
     for (unsigned r = 0; r < rails->count; r++)
         near[r] = false;
-    for (uint32_t g = 0; g < task->seen_count; g++) {
+    for (uint32_t g = 0; g < count; g++) {
         uint32_t nearest = UINT32_MAX;
         for (unsigned r = 0; r < rails->count; r++) {
-            uint32_t here = nuioa_gpu_rail_distance(rails, task->seen[g], cpus, r);
+            uint32_t here = nuioa_gpu_rail_distance(rails, gpus[g], cpus, r);
             nearest = here < nearest ? here : nearest;
         }
         for (unsigned r = 0; r < rails->count; r++)
-            near[r] = near[r] || nuioa_gpu_rail_distance(rails, task->seen[g], cpus, r) == nearest;
+            near[r] = near[r] || nuioa_gpu_rail_distance(rails, gpus[g], cpus, r) == nearest;
     }
 }
 
@@ -151,7 +151,7 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_tas
     bool *near = calloc(rails->count, sizeof(*near));
     assignment->near = malloc(rails->count * sizeof(*assignment->near));
     if (near && assignment->near)
-        nuioa_gpus_seen_rails(rails, task, assignment->cpus, near);
+        nuioa_gpus_near_rails(rails, task->seen, task->seen_count, assignment->cpus, near);
     for (uint32_t r = 0; near && assignment->near && r < rails->count; r++)
         if (near[r])
             assignment->near[assignment->near_count++] = rails->nic[r];

@@ -48,10 +48,9 @@ double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_t
 uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
                                  hwloc_const_bitmap_t cpus, unsigned rail);
 
-/* Sets near[rail], for each rail, to true if it is nearest to one of the GPUs that a task sees,
- * task->seen, as nuioa_gpu_rail_distance says. `cpus` are those of the task. The caller allocates
- * near[rails->count]. */
-void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_task *task,
+/* Sets near[rail], for each rail, to true if it is nearest to one of gpus[count] (indexes into
+ * node->gpus), as nuioa_gpu_rail_distance says. The caller allocates near[rails->count]. */
+void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus, uint32_t count,
                            hwloc_const_bitmap_t cpus, bool *near);
 
 /* Sets `seen`, `seen_count`, `near` and `near_count` of the task's assignment, which has its CPUs:

@@ -38,8 +38,6 @@ struct chooser {
     const struct nuioa_assignment *assignments; /* [task_count], by local rank */
     struct nuioa_arena arena;                   /* owns all arrays */
     uint32_t rail_count, card_count;
-    uint32_t *card;                /* [rail_count]: two ports of a card have one number */
-    double *card_rate;             /* [card_count]: that of one port; 1 if some are unknown */
     double *card_load, *rail_load; /* in the unit of weights */
     uint32_t claim_count;
     struct claim *claims;          /* [claim_count], in the order in which they choose */
@@ -93,7 +91,8 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     claim->row = row;
     c->nearest[row] = UINT32_MAX;
     if (claim->local != NOBODY)
-        nuioa_gpus_seen_rails(c->rails, &c->request->tasks[claim->local], cpus, c->seen);
+        nuioa_gpus_near_rails(c->rails, c->request->tasks[claim->local].seen,
+                              c->request->tasks[claim->local].seen_count, cpus, c->seen);
     for (uint32_t r = 0; r < c->rail_count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
         c->distance[(size_t)row * c->rail_count + r] = here;
@@ -153,9 +152,10 @@ static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
 
 /* Makes the claims. Ranks without weight get a small one, so that they share the rails evenly
  * too. */
-static void add_claims(struct chooser *c, const struct nuioa_assignment *assignments)
+static void add_claims(struct chooser *c)
 {
     const struct nuioa_request *r = c->request;
+    const struct nuioa_assignment *assignments = c->assignments;
     double heaviest = 0, sum = 0;
     bool all_known = true;
     const uint32_t most = r->options->rails;
@@ -193,13 +193,15 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
 {
     size_t n = request->task_count, rows = request->node->gpu_count;
     *c = (struct chooser){
-        .rails = rails, .request = request, .assignments = assignments, .rail_count = rails->count
+        .rails = rails,
+        .request = request,
+        .assignments = assignments,
+        .rail_count = rails->count,
+        .card_count = rails->card_count,
     };
     for (size_t i = 0; i < n; i++)
         rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
-    c->card = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card));
-    c->card_rate = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_rate));
-    c->card_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_load));
+    c->card_load = nuioa_arena_take(&c->arena, rails->card_count, sizeof(*c->card_load));
     c->rail_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->rail_load));
     c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
     c->first_row = nuioa_arena_take(&c->arena, n + 1, sizeof(*c->first_row));
@@ -210,14 +212,11 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
     c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
     c->seen = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->seen));
     c->held = nuioa_arena_take(&c->arena, request->node->gpu_count, sizeof(*c->held));
-    if (c->arena.failed)
-        return -ENOMEM;
-    c->card_count = nuioa_rails_cards(rails, c->card, c->card_rate);
-    if (nuioa_rail_homes_find(rails, &c->arena, &c->homes) < 0)
+    if (c->arena.failed || nuioa_rail_homes_find(rails, &c->arena, &c->homes) < 0)
         return -ENOMEM;
     find_held(c);
-    add_claims(c, assignments);
-    return c->arena.failed ? -ENOMEM : 0;
+    add_claims(c);
+    return 0;
 }
 
 /* --- one rail for each claim ------------------------------------------------------------------ */
@@ -234,7 +233,7 @@ static uint32_t choose_port(const struct chooser *c, const struct claim *claim, 
 {
     uint32_t best = NOBODY, home = home_of(c, claim);
     for (uint32_t r = 0; r < c->rail_count; r++)
-        if (c->card[r] == card && is_near(c, claim->row, r) &&
+        if (c->rails->card[r] == card && is_near(c, claim->row, r) &&
             (best == NOBODY || c->rail_load[r] < c->rail_load[best] ||
              (c->rail_load[r] == c->rail_load[best] && r == home)))
             best = r;
@@ -271,7 +270,7 @@ static int choose_first(struct chooser *c)
                                       .allowed = allowed,
                                       .better = beside,
                                       .weight = weight,
-                                      .rate = c->card_rate,
+                                      .rate = c->rails->rate,
                                       .load = c->card_load,
                                       .preferred = preferred,
                                       .machine_of = card_of };
@@ -280,9 +279,9 @@ static int choose_first(struct chooser *c)
     for (size_t i = 0; i < count; i++) {
         uint32_t home = home_of(c, &c->claims[i]);
         weight[i] = c->claims[i].weight;
-        preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->card[home];
+        preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->rails->card[home];
         for (uint32_t r = 0; r < c->rail_count; r++) {
-            size_t cell = i * c->card_count + c->card[r];
+            size_t cell = i * c->card_count + c->rails->card[r];
             allowed[cell] |= is_near(c, c->claims[i].row, r);
             beside[cell] |= is_near(c, c->claims[i].row, r) && is_beside(c, &c->claims[i], r);
         }
@@ -305,9 +304,9 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
                     bool card_used)
 {
     uint32_t first = c->first[claim->row];
-    if (!is_near(c, claim->row, rail) || claim->local == NOBODY)
-        return false;
-    return knows_gpus(c->request, claim->local) && (!card_used || c->card[rail] == c->card[first]);
+    return is_near(c, claim->row, rail) && claim->local != NOBODY &&
+           knows_gpus(c->request, claim->local) &&
+           (!card_used || c->rails->card[rail] == c->rails->card[first]);
 }
 
 /* rails=auto: shares out the rails that nobody has. Here the rails are the users of the matching,
@@ -315,7 +314,8 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
 static int share_out(struct chooser *c)
 {
     struct nuioa_arena *a = &c->arena;
-    uint32_t n = c->claim_count, idle_count = 0;
+    const uint32_t *card = c->rails->card, n = c->claim_count;
+    uint32_t idle_count = 0;
     uint32_t *idle = nuioa_arena_take(a, c->rail_count, sizeof(*idle));
     uint32_t *claim_of = nuioa_arena_take(a, c->rail_count, sizeof(*claim_of));
     uint32_t *preferred = nuioa_arena_take(a, c->rail_count, sizeof(*preferred));
@@ -328,10 +328,8 @@ static int share_out(struct chooser *c)
     bool *beside = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*beside));
     if (a->failed)
         return -ENOMEM;
-    for (uint32_t i = 0; i < c->claim_count; i++) {
-        uint32_t first = c->first[c->claims[i].row];
-        used[first] = card_used[c->card[first]] = true;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        used[c->first[i]] = card_used[card[c->first[i]]] = true;
     for (uint32_t r = 0; r < c->rail_count; r++) {
         one[r] = 1;
         preferred[idle_count] = owner_claim(c, r);
@@ -343,7 +341,7 @@ static int share_out(struct chooser *c)
         load[i] = 1;
         for (uint32_t k = 0; k < idle_count; k++) {
             size_t cell = (size_t)k * n + i;
-            allowed[cell] = may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
+            allowed[cell] = may_add(c, &c->claims[i], idle[k], card_used[card[idle[k]]]);
             beside[cell] = allowed[cell] && is_beside(c, &c->claims[i], idle[k]);
         }
     }
@@ -370,8 +368,8 @@ static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight
     uint32_t best = NOBODY, best_distance = UINT32_MAX;
     double least = 0;
     for (uint32_t r = 0; r < c->rail_count; r++) {
-        double load =
-            (c->card_load[c->card[r]] + weight) / c->card_rate[c->card[r]] + 1e-9 * c->rail_load[r];
+        const uint32_t card = c->rails->card[r];
+        double load = (c->card_load[card] + weight) / c->rails->rate[card] + 1e-9 * c->rail_load[r];
         uint32_t distance = UINT32_MAX;
         for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++) {
             uint32_t here = c->distance[(size_t)row * c->rail_count + r];
@@ -388,8 +386,9 @@ static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight
 }
 
 /* rails=K: gives each rank further rails, one in each round. */
-static void fill_up(struct chooser *c, const struct nuioa_assignment *assignments, uint32_t wanted)
+static void fill_up(struct chooser *c)
 {
+    const uint32_t wanted = c->request->options->rails;
     for (uint32_t round = 2; round <= wanted && round <= c->rail_count; round++)
         for (uint32_t i = 0; i < c->request->task_count; i++) {
             uint32_t have = 0;
@@ -397,24 +396,13 @@ static void fill_up(struct chooser *c, const struct nuioa_assignment *assignment
                 have += *has(c, i, r);
             if (have >= round)
                 continue;
-            double weight = assignments[i].weight > 0 ? assignments[i].weight : 1;
+            double weight = c->assignments[i].weight > 0 ? c->assignments[i].weight : 1;
             uint32_t rail = next_rail(c, i, weight);
             if (rail == NOBODY)
                 continue;
-            c->card_load[c->card[rail]] += weight;
+            c->card_load[c->rails->card[rail]] += weight;
             use(c, i, rail, weight);
         }
-}
-
-static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
-{
-    uint32_t wanted = c->request->options->rails;
-    int rc = choose_first(c);
-    if (rc == 0 && !wanted)
-        rc = share_out(c);
-    else if (rc == 0)
-        fill_up(c, assignments, wanted);
-    return rc;
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
@@ -466,8 +454,12 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
         rc = nuioa_assignment_set_gpus(
             &assignments[i], request->tasks[i].gpus,
             request->tasks[i].gpus_known ? request->tasks[i].gpu_count : 0, knows_gpus(request, i));
-    if (rc == 0 && c.rail_count)
-        rc = choose(&c, assignments);
+    if (rc == 0 && rails->count)
+        rc = choose_first(&c);
+    if (rc == 0 && rails->count && !request->options->rails)
+        rc = share_out(&c);
+    if (rc == 0)
+        fill_up(&c);
     if (rc == 0)
         rc = write_nics(&c, assignments);
     nuioa_arena_free(&c.arena);
@@ -476,21 +468,16 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
 
 struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
                                                 const struct nuioa_request *request,
-                                                const hwloc_const_bitmap_t *cpus)
+                                                const struct nuioa_assignment *placed)
 {
     struct nuioa_assignment *list = calloc((size_t)request->task_count + 1, sizeof(*list));
-    int rc = list ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++) {
-        list[i].weight = request->tasks[i].weight;
-        list[i].cpus = hwloc_bitmap_dup(cpus ? cpus[i] : request->tasks[i].cpus);
-        rc = list[i].cpus ? 0 : -ENOMEM;
-    }
-    if (rc == 0)
-        rc = nuioa_rails_assign(rails, request, list);
     for (uint32_t i = 0; list && i < request->task_count; i++) {
-        hwloc_bitmap_free(list[i].cpus);
-        list[i].cpus = NULL;
+        list[i].weight = request->tasks[i].weight;
+        list[i].cpus = placed ? placed[i].cpus : (hwloc_bitmap_t)request->tasks[i].cpus;
     }
+    int rc = list ? nuioa_rails_assign(rails, request, list) : -ENOMEM;
+    for (uint32_t i = 0; list && i < request->task_count; i++)
+        list[i].cpus = NULL; /* they were borrowed */
     if (rc == 0)
         return list;
     nuioa_assignments_free(list, request->task_count);

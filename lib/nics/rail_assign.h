@@ -35,11 +35,11 @@
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);
 
-/* Does the same for new assignments of ranks on cpus[task_count], OS indexes by local rank, or
- * where Slurm put them (NULL). Returns them, without CPUs, and the caller frees them with
- * nuioa_assignments_free; or NULL: out of memory. */
+/* Does the same for new assignments of ranks on the CPUs of placed[task_count], or where Slurm put
+ * them (NULL). Returns them, without CPUs, and the caller frees them with nuioa_assignments_free;
+ * or NULL: out of memory. */
 struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
                                                 const struct nuioa_request *request,
-                                                const hwloc_const_bitmap_t *cpus);
+                                                const struct nuioa_assignment *placed);
 
 #endif

@@ -30,9 +30,4 @@ int nuioa_rail_homes_find(const struct nuioa_rails *rails, struct nuioa_arena *a
  * the step is known to have. Another step may have that GPU. */
 bool nuioa_rail_is_left(const struct nuioa_rail_homes *homes, const bool *held, uint32_t rail);
 
-/* Numbers the cards of the rails from 0: card[rail] is equal for the ports of one card. Sets
- * rate[card] to the rate of its fastest port, or all of them to 1 if a rate is unknown. The caller
- * allocates both, card[rails->count] and rate[rails->count]. Returns the number of cards. */
-uint32_t nuioa_rails_cards(const struct nuioa_rails *rails, uint32_t *card, double *rate);
-
 #endif

@@ -43,96 +43,94 @@ static void keep_located(const struct nuioa_node *node, bool *taken,
 /* Sets *mean to the mean of both directions of the distance table. A job bound by latency waits for
  * both: for requests to the NIC and for answers from it ([PDCS 2007] in doc/design.md, section
  * 4.1). */
-static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mean)
+static void mean_levels(struct nuioa_rails *rails, struct nuioa_distance *mean)
 {
-    unsigned n = node->distance.count;
-    *mean = (struct nuioa_distance){ .source = node->distance.source, .count = n };
-    mean->matrix = malloc((size_t)n * n * sizeof(*mean->matrix));
-    mean->level = malloc((size_t)n * n * sizeof(*mean->level));
-    if (!mean->matrix || !mean->level)
-        return -ENOMEM;
+    const struct nuioa_distance *d = &rails->node->distance;
+    size_t n = d->count;
+    *mean = (struct nuioa_distance){ .source = d->source, .count = d->count };
+    mean->matrix = nuioa_arena_take(&rails->arena, n * n, sizeof(*mean->matrix));
+    mean->level = nuioa_arena_take(&rails->arena, n * n, sizeof(*mean->level));
+    if (rails->arena.failed)
+        return;
     for (unsigned i = 0; i < n; i++)
         for (unsigned j = 0; j < n; j++)
-            mean->matrix[(size_t)i * n + j] = (nuioa_distance_at(&node->distance, i, j) +
-                                               nuioa_distance_at(&node->distance, j, i) + 1) /
-                                              2;
-    nuioa_distance_levels(mean, node);
-    return 0;
+            mean->matrix[i * n + j] =
+                (nuioa_distance_at(d, i, j) + nuioa_distance_at(d, j, i) + 1) / 2;
+    nuioa_distance_levels(mean, rails->node);
 }
 
-static int fill_levels(struct nuioa_rails *rails, const struct nuioa_node *node,
-                       enum nuioa_policy policy)
+static void fill_levels(struct nuioa_rails *rails)
 {
-    struct nuioa_distance mean = { 0 };
-    int rc = policy == NUIOA_POLICY_LATENCY ? mean_levels(node, &mean) : 0;
-    for (unsigned r = 0; rc == 0 && r < rails->count; r++) {
-        const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
+    const bool latency = rails->options->policy == NUIOA_POLICY_LATENCY;
+    struct nuioa_distance mean;
+    if (latency)
+        mean_levels(rails, &mean);
+    for (unsigned r = 0; !rails->arena.failed && r < rails->count; r++) {
+        const struct nuioa_nic *nic = &rails->node->nics[rails->nic[r]];
         uint8_t *level = rails->level + (size_t)r * rails->numa_count;
-        if (policy == NUIOA_POLICY_LATENCY)
-            nuioa_levels_from(&mean, node, nic->numas, level);
+        if (latency)
+            nuioa_levels_from(&mean, rails->node, nic->numas, level);
         else
             memcpy(level, nic->level, rails->numa_count);
     }
-    free(mean.matrix);
-    free(mean.level);
-    return rc;
 }
 
-static int fill_prices(struct nuioa_rails *rails, const struct nuioa_node *node,
-                       enum nuioa_policy policy)
+static void fill_prices(struct nuioa_rails *rails)
 {
     unsigned n = rails->numa_count;
-    bool any = false;
-    for (unsigned r = 0; r < rails->count; r++)
-        any = any || node->nics[rails->nic[r]].measured;
-    if (!any)
-        return 0;
-    rails->price = calloc((size_t)rails->count * n, sizeof(*rails->price));
-    if (!rails->price)
-        return -ENOMEM;
     for (unsigned r = 0; r < rails->count; r++) {
-        const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
-        for (unsigned k = 0; nic->measured && k < n; k++)
-            rails->price[(size_t)r * n + k] = nuioa_measured_price(nic->measured, n, k, policy);
+        const struct nuioa_nic *nic = &rails->node->nics[rails->nic[r]];
+        if (nic->measured && !rails->price)
+            rails->price =
+                nuioa_arena_take(&rails->arena, (size_t)rails->count * n, sizeof(*rails->price));
+        for (unsigned k = 0; nic->measured && rails->price && k < n; k++)
+            rails->price[(size_t)r * n + k] =
+                nuioa_measured_price(nic->measured, n, k, rails->options->policy);
     }
-    return 0;
 }
 
-static int index_cpus(struct nuioa_rails *rails, const struct nuioa_node *node)
+static void index_cpus(struct nuioa_rails *rails)
 {
+    const struct nuioa_node *node = rails->node;
     for (unsigned i = 0; i < node->pu_count; i++)
         if (node->pus[i].os_index >= rails->cpu_count)
             rails->cpu_count = node->pus[i].os_index + 1;
-    rails->numa_of = malloc((rails->cpu_count + 1) * sizeof(*rails->numa_of));
-    if (!rails->numa_of)
-        return -ENOMEM;
-    for (unsigned i = 0; i < rails->cpu_count; i++)
+    rails->numa_of = nuioa_arena_take(&rails->arena, rails->cpu_count, sizeof(*rails->numa_of));
+    for (unsigned i = 0; rails->numa_of && i < rails->cpu_count; i++)
         rails->numa_of[i] = -1;
-    for (unsigned i = 0; i < node->pu_count; i++)
+    for (unsigned i = 0; rails->numa_of && i < node->pu_count; i++)
         rails->numa_of[node->pus[i].os_index] = node->pus[i].numa;
-    return 0;
 }
 
-int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
-                     const struct nuioa_options *options, struct nuioa_warnings *warnings,
-                     struct nuioa_error *err)
+static void number_cards(struct nuioa_rails *rails)
 {
-    *rails =
-        (struct nuioa_rails){ .node = node, .options = options, .numa_count = node->numa_count };
-    bool *taken = calloc(2 * (size_t)node->nic_count + 1, sizeof(*taken));
-    rails->nic = calloc(node->nic_count + 1, sizeof(*rails->nic));
-    rails->level = calloc((size_t)node->nic_count * node->numa_count + 1, 1);
-    int rc = index_cpus(rails, node);
-    if (rc < 0 || !taken || !rails->nic || !rails->level) {
-        rc = nuioa_fail(err, -ENOMEM, "out of memory");
-        goto out;
+    const struct nuioa_nic *nics = rails->node->nics;
+    rails->rated = true;
+    for (unsigned r = 0; r < rails->count; r++) {
+        unsigned k = 0;
+        while (nics[rails->nic[k]].card != nics[rails->nic[r]].card)
+            k++;
+        rails->card[r] = k < r ? rails->card[k] : rails->card_count++;
+        rails->rated &= nics[rails->nic[r]].rate_mbps > 0;
     }
-    rc = nuioa_nic_select(node, options->nic, options->policy, taken, warnings, err);
+    for (unsigned r = 0; r < rails->count; r++) {
+        double *rate = &rails->rate[rails->card[r]];
+        *rate = fmax(*rate, rails->rated ? nics[rails->nic[r]].rate_mbps : 1);
+    }
+}
+
+/* Chooses the NICs. `taken` and `before` have room for all of the node's. Returns 0 or -EINVAL. */
+static int choose(struct nuioa_rails *rails, bool *taken, bool *before,
+                  struct nuioa_warnings *warnings, struct nuioa_error *err)
+{
+    const struct nuioa_node *node = rails->node;
+    const struct nuioa_options *o = rails->options;
+    int rc = nuioa_nic_select(node, o->nic, o->policy, taken, warnings, err);
     if (rc < 0)
-        goto out;
+        return rc;
     if (rc > 0) {
-        narrow(node, options->policy, taken, taken + node->nic_count, warnings);
-        rails->guessed = nuioa_nic_is_guessed(node, options->nic, options->policy, taken);
+        narrow(node, o->policy, taken, before, warnings);
+        rails->guessed = nuioa_nic_is_guessed(node, o->nic, o->policy, taken);
         keep_located(node, taken, warnings);
     }
     for (unsigned i = 0; i < node->nic_count; i++)
@@ -141,14 +139,33 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
     for (unsigned r = 1; r < rails->count; r++)
         rails->unlike |= !nuioa_nic_same_rate(node->nics[rails->nic[0]].rate_mbps,
                                               node->nics[rails->nic[r]].rate_mbps);
-    rails->down = !rails->count && nuioa_nic_is_down(node, options->nic, options->policy);
+    rails->down = !rails->count && nuioa_nic_is_down(node, o->nic, o->policy);
     rails->located = rails->count && node->nics[rails->nic[0]].level;
-    rc = 0;
-    if (rails->located && (fill_levels(rails, node, options->policy) < 0 ||
-                           fill_prices(rails, node, options->policy) < 0))
+    return 0;
+}
+
+int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
+                     const struct nuioa_options *options, struct nuioa_warnings *warnings,
+                     struct nuioa_error *err)
+{
+    const size_t n = node->nic_count;
+    *rails =
+        (struct nuioa_rails){ .node = node, .options = options, .numa_count = node->numa_count };
+    bool *taken = nuioa_arena_take(&rails->arena, 2 * n, sizeof(*taken));
+    rails->nic = nuioa_arena_take(&rails->arena, n, sizeof(*rails->nic));
+    rails->level = nuioa_arena_take(&rails->arena, n * node->numa_count, sizeof(*rails->level));
+    rails->card = nuioa_arena_take(&rails->arena, n, sizeof(*rails->card));
+    rails->rate = nuioa_arena_take(&rails->arena, n, sizeof(*rails->rate));
+    index_cpus(rails);
+    int rc = rails->arena.failed ? 0 : choose(rails, taken, taken + n, warnings, err);
+    if (rc == 0)
+        number_cards(rails);
+    if (rails->located) {
+        fill_levels(rails);
+        fill_prices(rails);
+    }
+    if (rails->arena.failed)
         rc = nuioa_fail(err, -ENOMEM, "out of memory");
-out:
-    free(taken);
     if (rc < 0)
         nuioa_rails_free(rails);
     return rc;
@@ -189,11 +206,16 @@ enum nuioa_advice nuioa_usable_lacks(const struct nuioa_usable *usable,
 
 void nuioa_rails_free(struct nuioa_rails *rails)
 {
-    free(rails->nic);
-    free(rails->level);
-    free(rails->price);
-    free(rails->numa_of);
+    nuioa_arena_free(&rails->arena);
     *rails = (struct nuioa_rails){ 0 };
+}
+
+int nuioa_rail_of(const struct nuioa_rails *rails, int32_t nic)
+{
+    for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
+        if (rails->nic[r] == (uint32_t)nic)
+            return (int)r;
+    return -1;
 }
 
 /* Returns the level from a rail to the farthest NUMA node. */

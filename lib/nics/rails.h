@@ -6,6 +6,7 @@
 #include "ranks/assignment.h"
 #include "ranks/reason.h"
 #include "topology/node.h"
+#include "util/arena.h"
 
 /* Rails: the NICs that a plan may use. Private to the library.
  *
@@ -18,17 +19,22 @@
 struct nuioa_rails {
     const struct nuioa_node *node; /* the caller's, and so are the options */
     const struct nuioa_options *options;
-    unsigned count;      /* a rail is an index below this one */
-    uint32_t *nic;       /* [count]: index into node->nics */
-    bool guessed;        /* a guess of what NICs are for has decided */
-    bool unlike;         /* their rates differ by more than a tenth */
-    bool down;           /* `count` is 0, and would not be if all ports were up */
-    bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
-    unsigned numa_count; /* that of the node */
-    uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */
-    double *price;       /* the same: nuioa_measured_price; NULL: nothing was measured */
-    uint32_t cpu_count;  /* one more than the largest OS index of a CPU */
-    int32_t *numa_of;    /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
+    struct nuioa_arena arena; /* of all arrays */
+    unsigned count;           /* a rail is an index below this one */
+    uint32_t *nic;            /* [count]: index into node->nics */
+    bool guessed;             /* a guess of what NICs are for has decided */
+    bool unlike;              /* their rates differ by more than a tenth */
+    bool down;                /* `count` is 0, and would not be if all ports were up */
+    bool located;             /* the NUMA nodes of the rails are known; else there are no levels */
+    unsigned numa_count;      /* that of the node */
+    uint8_t *level;           /* [count * numa_count]: from the rail to each entry of node->numas */
+    double *price;            /* the same: nuioa_measured_price; NULL: nothing was measured */
+    uint32_t cpu_count;       /* one more than the largest OS index of a CPU */
+    int32_t *numa_of;         /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
+    uint32_t card_count;
+    uint32_t *card; /* [count]: below card_count; equal for the ports of one card */
+    bool rated;     /* the rates of all rails are known */
+    double *rate;   /* [card_count]: of the card's fastest port in Mbit/s; 1 unless `rated` */
 };
 
 /* Finds the rails of a node, and adds warnings about NICs that are left out to `warnings`. `node`
@@ -52,6 +58,9 @@ enum nuioa_advice nuioa_usable_lacks(const struct nuioa_usable *usable,
 
 /* Frees what *rails owns and makes it empty, which it may be already. */
 void nuioa_rails_free(struct nuioa_rails *rails);
+
+/* Returns the rail of a NIC, an index into node->nics, or -1 if it is none. */
+int nuioa_rail_of(const struct nuioa_rails *rails, int32_t nic);
 
 /* Returns the level (ranks/assignment.h) from one rail to the farthest NUMA node of `cpus` (OS
  * indexes), because data may be on each of them. A CPU without a NUMA node counts as the farthest.

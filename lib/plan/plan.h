@@ -59,11 +59,6 @@ struct nuioa_plan {
  * 148.75". */
 #define NUIOA_BOUND "no exchange of Slurm's masks can be below"
 
-/* Makes a plan in which no rank moves and nothing is decided yet. *plan is overwritten, so it must
- * own nothing before. Returns 0 or -ENOMEM; in both cases the caller frees *plan with
- * nuioa_plan_free. For plan/plan_make.c. */
-int nuioa_plan_begin(struct nuioa_plan *plan, const struct nuioa_request *request);
-
 /* Frees what the plan owns, but not `plan` itself, and makes it empty. It may be empty already. */
 void nuioa_plan_free(struct nuioa_plan *plan);
 

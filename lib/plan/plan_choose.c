@@ -5,19 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plan/alone.h"
-#include "slots/gpu_slots.h"
+#include "mapping/mapping.h"
 #include "nics/gpu_distance.h"
 #include "plan/plan_cost.h"
-#include "plan/plan_judge.h"
+#include "plan/unweighted.h"
+#include "slots/free_cores.h"
+#include "slots/gpu_slots.h"
 #include "slots/rail_load.h"
-#include "plan/block_place.h"
-#include "mapping/mapping.h"
-#include "slots/slot.h"
 #include "slots/slot_pack.h"
 #include "slots/slot_share.h"
-#include "slots/free_slots.h"
-#include "slots/free_cores.h"
 
 /* Returns the reason why no rank may move, or NUIOA_REASON_NONE if ranks may move. */
 static enum nuioa_reason must_stay(const struct nuioa_request *r)
@@ -85,11 +81,13 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
                        struct nuioa_mapping *mapping)
 {
     const struct nuioa_request *r = p->basis.request;
-    double *weight = malloc(r->task_count * sizeof(*weight));
-    uint32_t *start = malloc(r->task_count * sizeof(*start));
-    uint32_t *kind = malloc(r->task_count * sizeof(*kind));
-    struct nuioa_load load = { 0 };
-    int rc = weight && start && kind ? nuioa_rail_load_make(&load, &p->basis, slots) : -ENOMEM;
+    struct nuioa_arena arena = { 0 };
+    double *weight = nuioa_arena_take(&arena, r->task_count, sizeof(*weight));
+    uint32_t *start = nuioa_arena_take(&arena, r->task_count, sizeof(*start));
+    uint32_t *kind = nuioa_arena_take(&arena, r->task_count, sizeof(*kind));
+    struct nuioa_load load;
+    int rc = nuioa_rail_load_make(&load, &p->basis, slots, &arena);
+    rc = arena.failed ? -ENOMEM : rc;
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
         weight[i] = r->tasks[i].weight;
         start[i] = p->slot_of[i];
@@ -104,10 +102,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
     }
     if (rc == 0)
         rc = nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
-    nuioa_rail_load_free(&load);
-    free(weight);
-    free(start);
-    free(kind);
+    nuioa_arena_free(&arena);
     return rc;
 }
 
@@ -450,7 +445,7 @@ int nuioa_plan_choose(struct planner *p)
         nuioa_planner_say(p, stay);
     if (rc < 0 || stay != NUIOA_REASON_NONE)
         return rc;
-    rc = nuioa_slots_keep(&own, r);
+    rc = nuioa_slots_keep(&own, r, 0);
     if (rc == 0)
         rc = nuioa_slots_price(&own, &p->basis);
     for (uint32_t i = 0; rc == 0 && p->basis.follows && i < r->task_count; i++)

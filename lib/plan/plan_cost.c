@@ -7,59 +7,78 @@
 #include "slots/rail_load.h"
 #include "slots/slot.h"
 
+static struct nuioa_split *part_of(struct nuioa_assignment *assignment, bool before)
+{
+    return before ? &assignment->costs.before : &assignment->costs.after;
+}
+
 /* Adds the cost of each pair, one half to each of its ranks. */
-static int add_pairs(const struct nuioa_request *r, const hwloc_const_bitmap_t *cpus,
-                     struct nuioa_plan_cost *cost, struct nuioa_split *ranks)
+static int add_pairs(const struct nuioa_request *r, struct nuioa_assignment *assignments,
+                     bool before, struct nuioa_plan_cost *cost)
 {
     struct nuioa_location *at = malloc(r->task_count * sizeof(*at));
     if (!at)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++)
-        at[i] = nuioa_location_of(r->node, cpus[i]);
+        at[i] = nuioa_location_of(r->node, before ? assignments[i].was : assignments[i].cpus);
     for (uint32_t k = 0; k < r->pair_count; k++) {
         const struct nuioa_pair *pair = &r->pairs[k];
         double here =
             pair->bytes * nuioa_location_cost(r->node, &at[pair->first], &at[pair->second]);
-        ranks[pair->first].neighbours += here / 2;
-        ranks[pair->second].neighbours += here / 2;
+        part_of(&assignments[pair->first], before)->neighbours += here / 2;
+        part_of(&assignments[pair->second], before)->neighbours += here / 2;
         cost->neighbours += here;
     }
     free(at);
     return 0;
 }
 
-/* Computes J of cpus[task_count]; sets ranks[task_count] to the parts of the ranks. */
-static int compute(const struct planner *p, const hwloc_const_bitmap_t *cpus,
-                   struct nuioa_plan_cost *cost, struct nuioa_split *ranks)
+int nuioa_plan_cost(struct planner *p, bool before)
 {
     const struct nuioa_request *r = p->basis.request;
-    *cost = (struct nuioa_plan_cost){ 0 };
+    struct nuioa_assignment *assignments = p->plan->assignments;
+    struct nuioa_plan_cost cost = { 0 };
     for (uint32_t i = 0; i < r->task_count; i++) {
-        ranks[i] =
-            (struct nuioa_split){ r->tasks[i].weight * nuioa_nic_price(&p->basis, i, cpus[i]), 0 };
-        cost->nic += ranks[i].nic;
+        struct nuioa_assignment *a = &assignments[i];
+        double price = nuioa_nic_price(&p->basis, i, before ? a->was : a->cpus);
+        *part_of(a, before) = (struct nuioa_split){ r->tasks[i].weight * price, 0 };
+        cost.nic += part_of(a, before)->nic;
     }
-    int rc = nuioa_rail_load_on(&p->basis, cpus, &cost->load);
+    int rc = nuioa_rail_load_on(&p->basis, before ? NULL : assignments, &cost.load);
     if (rc == 0 && r->pair_count)
-        rc = add_pairs(r, cpus, cost, ranks);
-    cost->j = cost->nic + cost->neighbours + cost->load.cost;
+        rc = add_pairs(r, assignments, before, &cost);
+    cost.j = cost.nic + cost.neighbours + cost.load.cost;
+    *(before ? &p->plan->before : &p->plan->after) = cost;
     return rc;
 }
 
-int nuioa_plan_cost(struct planner *p, bool before)
+int nuioa_plan_keep(struct planner *p)
 {
-    const uint32_t n = p->basis.request->task_count;
-    struct nuioa_assignment *assignments = p->plan->assignments;
-    hwloc_const_bitmap_t *cpus = malloc(n * sizeof(*cpus));
-    struct nuioa_split *ranks = malloc(n * sizeof(*ranks));
-    int rc = cpus && ranks ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < n; i++)
-        cpus[i] = before ? assignments[i].was : assignments[i].cpus;
-    if (rc == 0)
-        rc = compute(p, cpus, before ? &p->plan->before : &p->plan->after, ranks);
-    for (uint32_t i = 0; rc == 0 && i < n; i++)
-        *(before ? &assignments[i].costs.before : &assignments[i].costs.after) = ranks[i];
-    free(cpus);
-    free(ranks);
-    return rc;
+    p->plan->after = p->plan->before;
+    p->plan->mapper = "keep";
+    for (uint32_t i = 0; i < p->plan->task_count; i++) {
+        struct nuioa_assignment *assignment = &p->plan->assignments[i];
+        assignment->costs.after = assignment->costs.before;
+        if (hwloc_bitmap_copy(assignment->cpus, assignment->was) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int nuioa_plan_judge(struct planner *p, const char *mapper)
+{
+    struct nuioa_plan *plan = p->plan;
+    bool moves = false;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        moves |= !hwloc_bitmap_isequal(plan->assignments[i].cpus, plan->assignments[i].was);
+    int rc = moves ? nuioa_plan_cost(p, false) : nuioa_plan_keep(p);
+    if (rc < 0 || !moves)
+        return rc < 0 ? rc : NUIOA_NOBODY_MOVES;
+    /* A rounding error is no rise. */
+    if (plan->after.j <= plan->before.j * (1 + 1e-12)) {
+        plan->mapper = mapper;
+        return NUIOA_STANDS;
+    }
+    rc = nuioa_plan_keep(p);
+    return rc < 0 ? rc : NUIOA_COSTS_MORE;
 }

@@ -4,10 +4,26 @@
 
 #include "plan/planner.h"
 
-/* Computes the cost J of a placement (mapping/problem.h) with the NICs that ranks would get there,
- * and the part of each rank in it: with `before` of the CPUs that Slurm gave, plan->before, else of
- * those in the assignments, plan->after. Mappers have a J of their own, which only estimates the
- * NICs. Returns 0 or -ENOMEM. Private to the library. */
+/* The cost J of a placement (mapping/problem.h), and the one decision by it. Private to the
+ * library. */
+
+/* Computes the cost with the NICs that ranks would get, and the part of each rank in it: with
+ * `before` of the CPUs that Slurm gave, plan->before, else of those in the assignments,
+ * plan->after. Mappers have a J of their own, which only estimates the NICs. Returns 0 or
+ * -ENOMEM. */
 int nuioa_plan_cost(struct planner *planner, bool before);
+
+enum nuioa_verdict {
+    NUIOA_NOBODY_MOVES, /* the assignments have the CPUs that Slurm gave */
+    NUIOA_COSTS_MORE,   /* J would rise: all ranks have the CPUs again that Slurm gave */
+    NUIOA_STANDS,       /* J does not rise: the CPUs in the assignments are the plan */
+};
+
+/* Decides on the CPUs in the assignments, after plan->before is known, and sets plan->after and
+ * plan->mapper: `mapper` has found these CPUs. Returns the verdict or -ENOMEM. */
+int nuioa_plan_judge(struct planner *planner, const char *mapper);
+
+/* Gives all ranks the CPUs again that Slurm gave, with their cost. Returns 0 or -ENOMEM. */
+int nuioa_plan_keep(struct planner *planner);
 
 #endif

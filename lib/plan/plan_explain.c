@@ -7,34 +7,17 @@
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
 
-static int heavier_first(const void *a, const void *b)
+static int count_heavier(const struct nuioa_request *r, struct nuioa_plan *plan)
 {
-    const double *x = a, *y = b;
-    return *x > *y ? -1 : *x < *y;
-}
-
-static int count_heavier(struct nuioa_plan *plan)
-{
-    uint32_t n = plan->task_count;
-    double *sorted = malloc(n * sizeof(*sorted));
-    if (!sorted)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        sorted[i] = plan->assignments[i].weight;
-    qsort(sorted, n, sizeof(*sorted), heavier_first);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t low = 0, high = n; /* the first index that is not heavier */
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (sorted[middle] > plan->assignments[i].weight)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        plan->assignments[i].costs.heavier = low;
+    uint32_t *order = malloc(r->task_count * sizeof(*order));
+    int rc = order ? nuioa_by_weight(r, order) : -ENOMEM;
+    for (uint32_t k = 0, heavier = 0; rc == 0 && k < r->task_count; k++) {
+        if (k && r->tasks[order[k]].weight < r->tasks[order[k - 1]].weight)
+            heavier = k;
+        plan->assignments[order[k]].costs.heavier = heavier;
     }
-    free(sorted);
-    return 0;
+    free(order);
+    return rc;
 }
 
 /* Adds a partner if it is among those with most bytes; of partners with equal bytes, the lower rank
@@ -165,7 +148,7 @@ int nuioa_plan_explain(struct planner *p)
     }
     int rc = add_pairs(p);
     if (rc == 0)
-        rc = count_heavier(plan);
+        rc = count_heavier(p->basis.request, plan);
     if (rc == 0)
         rc = find_successors(plan, p->basis.rails.cpu_count);
     if (rc == 0)

@@ -6,11 +6,70 @@
 #include <string.h>
 
 #include "plan/plan_choose.h"
-#include "plan/plan_judge.h"
+#include "plan/plan_cost.h"
 #include "plan/plan_derive.h"
 #include "plan/plan_explain.h"
 #include "plan/planner.h"
 #include "util/clock.h"
+
+/* Makes a plan in which no rank moves and nothing is decided yet. Returns 0 or -ENOMEM. */
+static int begin(struct nuioa_plan *plan, const struct nuioa_request *r)
+{
+    *plan = (struct nuioa_plan){
+        .planned = r->planned,
+        .policy = r->options->policy,
+        .hinted = r->hinted,
+        .task_count = r->task_count,
+    };
+    plan->assignments = calloc(r->task_count, sizeof(*plan->assignments));
+    plan->order = calloc(r->task_count, sizeof(*plan->order));
+    plan->rail_leaders = calloc(r->task_count, sizeof(*plan->rail_leaders));
+    if (!plan->assignments || !plan->order || !plan->rail_leaders)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        assignment->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
+        assignment->was = hwloc_bitmap_dup(r->tasks[i].cpus);
+        assignment->numas = hwloc_bitmap_alloc();
+        assignment->memory_numas = hwloc_bitmap_alloc();
+        if (!assignment->cpus || !assignment->was || !assignment->numas ||
+            !assignment->memory_numas)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Fills *planner, and adds the warnings of the rails to plan->warnings. Returns as nuioa_basis_init.
+ */
+static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
+                        struct nuioa_error *err)
+{
+    *p = (struct planner){ .plan = plan, .acts = r->options->mode == NUIOA_ON };
+    p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
+    for (uint32_t i = 0; p->slot_of && i < r->task_count; i++)
+        p->slot_of[i] = i;
+    int rc = nuioa_basis_init(&p->basis, r, &plan->warnings, err);
+    return rc == 0 && !p->slot_of ? nuioa_fail(err, -ENOMEM, "out of memory") : rc;
+}
+
+static void planner_free(struct planner *p)
+{
+    nuioa_basis_free(&p->basis);
+    free(p->slot_of);
+}
+
+void nuioa_planner_say(struct planner *p, enum nuioa_reason why)
+{
+    p->plan->why = why;
+    nuioa_copy(p->plan->reason, sizeof(p->plan->reason), nuioa_reason_text(why));
+}
+
+/* Finds what follows from the CPUs of the ranks, and what reports explain of it. */
+static int finish(struct planner *p)
+{
+    int rc = nuioa_plan_derive(p);
+    return rc == 0 ? nuioa_plan_explain(p) : rc;
+}
 
 static void add_notes(struct nuioa_plan *plan)
 {
@@ -30,19 +89,17 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     int rc = nuioa_request_check(request, err);
     if (rc < 0)
         return rc;
-    if (nuioa_plan_begin(plan, request) < 0) {
+    if (begin(plan, request) < 0) {
         nuioa_plan_free(plan);
         return nuioa_fail(err, -ENOMEM, "out of memory");
     }
-    rc = nuioa_planner_init(&planner, request, plan, err);
+    rc = planner_init(&planner, request, plan, err);
     if (rc == 0) {
         rc = nuioa_usable_find(&plan->usable, &planner.basis.rails);
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)
-            rc = nuioa_plan_derive(&planner);
-        if (rc == 0)
-            rc = nuioa_plan_explain(&planner);
+            rc = finish(&planner);
         if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
             rc = -ETIME;
         if (rc == -ETIME)
@@ -54,7 +111,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         else
             add_notes(plan);
     }
-    nuioa_planner_free(&planner);
+    planner_free(&planner);
     if (rc < 0)
         nuioa_plan_free(plan);
     plan->time_us = (uint32_t)(nuioa_clock_us() - start_us);
@@ -65,18 +122,16 @@ int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan
 {
     struct planner planner;
     struct nuioa_warnings known = plan->warnings; /* the planner finds them again */
-    int rc = nuioa_planner_init(&planner, request, plan, NULL);
+    int rc = planner_init(&planner, request, plan, NULL);
     plan->warnings = known;
     planner.acts = false;
     if (rc == 0)
         rc = nuioa_plan_keep(&planner);
     if (rc == 0)
-        rc = nuioa_plan_derive(&planner);
-    if (rc == 0)
-        rc = nuioa_plan_explain(&planner);
+        rc = finish(&planner);
     plan->moved = plan->bound_known = false;
     plan->evaluations = 0;
     nuioa_planner_say(&planner, request->stay ? request->stay : NUIOA_REASON_BIND_FAILED);
-    nuioa_planner_free(&planner);
+    planner_free(&planner);
     return rc;
 }

@@ -21,21 +21,12 @@ static int nearer_place(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-/* Returns the rail of a NIC (index into node->nics), or -1 if it is none. */
-static int rail_of(const struct nuioa_rails *rails, int32_t nic)
-{
-    for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
-        if (rails->nic[r] == (uint32_t)nic)
-            return (int)r;
-    return -1;
-}
-
 /* Measures the distance of one core from the rank's own NIC, because another NIC may be nearer to
  * some of its cores. */
 static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
                           struct omp_place *core)
 {
-    int rail = rail_of(&p->basis.rails, assignment->nic);
+    int rail = nuioa_rail_of(&p->basis.rails, assignment->nic);
     if (rail < 0)
         return;
     core->level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, core->cpus);

@@ -14,15 +14,6 @@ struct planner {
     bool acts;         /* ranks are bound: with mode on, unless that has failed */
 };
 
-/* Fills *planner, and adds the warnings of the rails to plan->warnings. `request` and `plan` stay
- * the caller's and must outlive *planner. Returns as nuioa_basis_init. In every case the caller
- * frees *planner with nuioa_planner_free. */
-int nuioa_planner_init(struct planner *planner, const struct nuioa_request *request,
-                       struct nuioa_plan *plan, struct nuioa_error *err);
-
-/* Frees what the planner owns: not the request, the plan, or `planner` itself. */
-void nuioa_planner_free(struct planner *planner);
-
 /* Makes `why` the reason of the plan, with its sentence. */
 void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
 

@@ -2,6 +2,7 @@
 #include "slots/basis.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "nics/gpu_distance.h"
 
@@ -84,6 +85,33 @@ bool nuioa_unbound(const struct nuioa_basis *b)
         if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
             return false;
     return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, b->allowed_cpus);
+}
+
+struct rank {
+    uint32_t local;
+    double weight;
+};
+
+static int heavier_first(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->local < y->local ? -1 : x->local > y->local;
+}
+
+int nuioa_by_weight(const struct nuioa_request *r, uint32_t *order)
+{
+    struct rank *ranks = malloc(r->task_count * sizeof(*ranks));
+    if (!ranks)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        ranks[i] = (struct rank){ i, r->tasks[i].weight };
+    qsort(ranks, r->task_count, sizeof(*ranks), heavier_first);
+    for (uint32_t i = 0; i < r->task_count; i++)
+        order[i] = ranks[i].local;
+    free(ranks);
+    return 0;
 }
 
 /* Returns true if two ranks have CPUs in common, or if there is no memory to know. */

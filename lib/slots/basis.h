@@ -44,6 +44,10 @@ bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct nuioa_basis *basis);
 
+/* Writes the local ranks to order[task_count], the heaviest first, and of equal ones the lowest.
+ * Returns 0 or -ENOMEM. */
+int nuioa_by_weight(const struct nuioa_request *request, uint32_t *order);
+
 /* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
  * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked
  * for placement, and the ranks see no GPU or CPUs follow GPUs. */

@@ -15,22 +15,6 @@ static int blocks_alloc(struct nuioa_blocks *b, uint32_t tasks, struct nuioa_are
     return arena->failed ? -ENOMEM : 0;
 }
 
-/* Returns true if two sets of CPUs are on the same NUMA nodes. Sets *meet to whether they have any
- * of them in common. */
-static bool same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a,
-                       hwloc_const_bitmap_t b, bool *meet)
-{
-    bool same = true;
-    *meet = false;
-    for (uint32_t i = 0; i < node->numa_count; i++) {
-        bool in_a = hwloc_bitmap_intersects(a, node->numas[i].cpus);
-        bool in_b = hwloc_bitmap_intersects(b, node->numas[i].cpus);
-        same &= in_a == in_b;
-        *meet |= in_a && in_b;
-    }
-    return same;
-}
-
 bool nuioa_block_takes(const struct nuioa_blocks *b, uint32_t i, uint32_t k)
 {
     return b->shares[b->of[k]] ? b->first[b->of[k]] == k : b->position[k] == b->position[i];
@@ -77,7 +61,7 @@ static bool join_blocks(const struct nuioa_node *node, const struct nuioa_slots 
     for (uint32_t i = 0; i < slots->count; i++) {
         uint32_t x = 0;
         for (bool meet; x < b->count; x++)
-            if (same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
+            if (nuioa_same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
                 break;
             else if (meet)
                 return false;

@@ -2,7 +2,9 @@
 #include "slots/free_cores.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "nics/gpu_distance.h"
 #include "slots/core.h"
 
 enum nuioa_reason nuioa_free_cores_shared(const struct nuioa_basis *b)
@@ -66,5 +68,125 @@ int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
     if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, free_cpus))
         rc = nuioa_shape_copy(rails->node, free_cpus, numa, masks, count);
     hwloc_bitmap_free(near);
+    return rc;
+}
+
+/* --- slots of free cores ---------------------------------------------------------------------- */
+
+/* Returns true if all slots have the shape of the first one, each on one NUMA node. `cores` and
+ * `copy` are bitmaps for the comparison. */
+static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slots *own,
+                           hwloc_bitmap_t cores, hwloc_bitmap_t copy)
+{
+    const struct nuioa_pu *first = nuioa_first_pu(node, own->cpus[0]);
+    if (nuioa_cores_whole(node, own->cpus[0], cores) < 0)
+        return false;
+    bool small = (own->kind[0] & 0xffff) == 1; /* of one core: there is one shape */
+    for (uint32_t i = 0; first && first->numa >= 0 && i < own->count; i++) {
+        const struct nuioa_pu *pu = nuioa_first_pu(node, own->cpus[i]);
+        hwloc_const_bitmap_t like = own->cpus[i];
+        struct nuioa_shape mask = { like, copy };
+        if (!pu || pu->numa < 0 || !nuioa_in_one_numa(node, pu, like) ||
+            own->kind[i] != own->kind[0] ||
+            (!small && nuioa_shape_copy(node, cores, (uint32_t)first->numa, &mask, 1) < 0))
+            return false;
+    }
+    return first && first->numa >= 0;
+}
+
+/* Returns the number of slots on a NUMA node. */
+static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots *own,
+                         uint32_t numa)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < own->count; i++)
+        count += hwloc_bitmap_intersects(own->cpus[i], node->numas[numa].cpus);
+    return count;
+}
+
+/* Returns the level from the NIC of the farthest of these slots. */
+static uint32_t farthest(const struct nuioa_basis *b, const struct nuioa_slots *own)
+{
+    uint32_t far = 0;
+    for (uint32_t i = 0; i < own->count; i++) {
+        uint32_t level = nuioa_rails_nearest(&b->rails, own->cpus[i]);
+        far = level > far ? level : far;
+    }
+    return far;
+}
+
+/* Returns true if slots on a NUMA node may help some task: they are nearer its GPUs if CPUs follow
+ * these, else nearer the NIC than the farthest mask, of level `far`, or with several NICs as near.
+ */
+static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t far,
+                     uint32_t numa)
+{
+    const struct nuioa_request *r = b->request;
+    hwloc_const_bitmap_t there = r->node->numas[numa].cpus;
+    uint32_t level = nuioa_rails_nearest(&b->rails, there);
+    if (!b->follows)
+        return level < far || (level == far && b->rails.located && b->rails.count > 1);
+    for (uint32_t i = 0; i < own->count; i++)
+        if (nuioa_gpu_level(r->node, &r->tasks[i], there) <
+            nuioa_gpu_level(r->node, &r->tasks[i], own->cpus[i]))
+            return true;
+    return false;
+}
+
+/* Adds slots of free cores to the first own->count ones, which are there. */
+static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                    const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
+{
+    const struct nuioa_node *node = b->request->node;
+    const uint32_t far = b->follows ? 0 : farthest(b, own);
+    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    int rc = used ? 0 : -ENOMEM;
+    for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
+        bool near = may_help(b, own, far, numa);
+        for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
+            hwloc_bitmap_t *out = &slots->cpus[slots->count];
+            struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };
+            if (!*out)
+                rc = -ENOMEM;
+            else if ((rc = nuioa_free_cores_copy(&b->rails, free_cpus, numa, &mask, 1)) < 0)
+                hwloc_bitmap_free(*out);
+            if (rc < 0)
+                break;
+            slots->count++;
+            rc = nuioa_cores_whole(node, *out, used);
+            hwloc_bitmap_andnot(free_cpus, free_cpus, used);
+        }
+        rc = rc == -ENOSPC ? 0 : rc;
+    }
+    hwloc_bitmap_free(used);
+    return rc;
+}
+
+int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *b,
+                          const struct nuioa_slots *own, hwloc_const_bitmap_t among)
+{
+    const struct nuioa_request *r = b->request;
+    hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc(), copy = hwloc_bitmap_alloc();
+    uint32_t most = 0, numas = among ? r->node->numa_count : 0;
+    *slots = (struct nuioa_slots){ 0 };
+    int rc = free_cpus && copy ? 0 : -ENOMEM;
+    if (rc == 0 && among && !have_one_shape(r->node, own, free_cpus, copy))
+        numas = 0;
+    if (rc == 0 && numas)
+        rc = nuioa_free_cores_find(b, among, free_cpus);
+    if (rc == 0 && numas && hwloc_bitmap_iszero(free_cpus))
+        numas = 0;
+    for (uint32_t numa = 0; numa < numas; numa++) {
+        uint32_t count = b->follows ? own->count : count_on(r->node, own, numa);
+        most = count > most ? count : most;
+    }
+    if (rc == 0)
+        rc = nuioa_slots_keep(slots, r, numas * most);
+    if (rc == 0 && numas)
+        rc = add_free(slots, b, own, free_cpus, most);
+    if (rc == 0)
+        rc = nuioa_slots_price(slots, b);
+    hwloc_bitmap_free(free_cpus);
+    hwloc_bitmap_free(copy);
     return rc;
 }

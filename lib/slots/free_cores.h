@@ -2,8 +2,8 @@
 #ifndef NUIOA_SLOTS_FREE_CORES_H
 #define NUIOA_SLOTS_FREE_CORES_H
 
-#include "slots/basis.h"
 #include "slots/shape.h"
+#include "slots/slot.h"
 
 /* Free cores: those cores of the step on which none of its ranks runs. Where the user asked for
  * placement, ranks that Slurm bound may move to them. Private to the library. */
@@ -33,5 +33,15 @@ int nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t 
  * such as those of one L3. */
 int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
                           uint32_t numa, const struct nuioa_shape *masks, uint32_t count);
+
+/* Makes slots of Slurm's masks, `own` (nuioa_slots_keep), and behind them of free cores among
+ * `among` (OS indexes) that are nearer the NIC than some mask, or with several
+ * NICs, which may be loaded more evenly there, as near; where CPUs follow GPUs those nearer a
+ * rank's GPUs. *slots is overwritten, and priced. Free ones are made only where all masks have one
+ * shape (slots/shape.h), which they then have too, and no more than so that no NUMA node can have
+ * more ranks than one has now, or all that follow GPUs there. NULL for `among`: none. Returns 0 or
+ * -ENOMEM; in both cases the caller frees *slots with nuioa_slots_free. */
+int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *basis,
+                          const struct nuioa_slots *own, hwloc_const_bitmap_t among);
 
 #endif

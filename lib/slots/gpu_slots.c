@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "slots/core.h"
 #include "nics/gpu_distance.h"
@@ -21,6 +19,8 @@ struct follow {
     uint32_t n, places; /* n: tasks */
     uint32_t *start;    /* [slots]: the place of each, where the task of that number starts */
     uint32_t *place;    /* [n]: the place that each task gets */
+    uint32_t *group;    /* [n]: the first of the tasks with which each may exchange its slot */
+    bool *used;         /* [slots]: some task has it */
     uint32_t *sample;   /* [places]: one slot of each */
     uint32_t *room;     /* [places]: how many slots each has */
     uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
@@ -29,46 +29,37 @@ struct follow {
     struct nuioa_arena arena; /* of these arrays */
 };
 
-/* Numbers the places. Returns 0 or -ENOMEM. */
-static int find_places(struct follow *f, const struct nuioa_node *node)
+/* Numbers the places. */
+static void find_places(struct follow *f, const struct nuioa_node *node)
 {
     const struct nuioa_slots *s = f->slots;
-    hwloc_bitmap_t *numas = calloc(s->count, sizeof(*numas));
-    int rc = numas ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < s->count; i++) {
-        hwloc_bitmap_t mine = numas[f->places] = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; i < s->count; i++) {
         uint32_t k = 0;
-        if (!mine) {
-            rc = -ENOMEM;
-            break;
-        }
-        nuioa_node_numas_of(node, s->cpus[i], mine);
-        while (k < f->places &&
-               (s->kind[f->sample[k]] != s->kind[i] || !hwloc_bitmap_isequal(numas[k], mine)))
-            k++;
+        for (bool meet; k < f->places; k++)
+            if (s->kind[f->sample[k]] == s->kind[i] &&
+                nuioa_same_numas(node, s->cpus[f->sample[k]], s->cpus[i], &meet))
+                break;
         if (k == f->places)
             f->sample[f->places++] = i;
-        else
-            hwloc_bitmap_free(mine);
         f->start[i] = k;
         f->room[k]++;
     }
-    for (uint32_t k = 0; numas && k < f->places; k++)
-        hwloc_bitmap_free(numas[k]);
-    free(numas);
-    return rc;
 }
 
 static int follow_alloc(struct follow *f)
 {
     struct nuioa_arena *arena = &f->arena;
+    const struct nuioa_node *node = f->basis->request->node;
     f->start = nuioa_arena_take(arena, f->slots->count, sizeof(*f->start));
     f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
+    f->group = nuioa_arena_take(arena, f->n, sizeof(*f->group));
+    f->used = nuioa_arena_take(arena, f->slots->count, sizeof(*f->used));
     f->sample = nuioa_arena_take(arena, f->slots->count, sizeof(*f->sample));
     f->room = nuioa_arena_take(arena, f->slots->count, sizeof(*f->room));
-    nuioa_slots_find_parts(f->slots, f->n, f->basis->request->node);
-    if (arena->failed || find_places(f, f->basis->request->node) < 0)
+    if (arena->failed)
         return -ENOMEM;
+    nuioa_slots_find_parts(f->slots, f->n, node);
+    find_places(f, node);
     size_t cells = (size_t)f->n * f->places;
     f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
     f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
@@ -147,23 +138,17 @@ static int choose_places(struct follow *f)
 }
 
 /* Gives each task a slot of its place: its own if it stays in its place, else a free one. */
-static int choose_slots(const struct follow *f)
+static void choose_slots(const struct follow *f)
 {
-    uint32_t *slot_of = f->slot_of;
-    bool *used = calloc(f->slots->count, sizeof(*used));
-    if (!used)
-        return -ENOMEM;
     for (uint32_t i = 0; i < f->n; i++)
-        used[i] = f->place[i] == f->start[i];
+        f->used[i] = f->place[i] == f->start[i];
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t s = 0;
-        while (f->place[i] != f->start[i] && (used[s] || f->start[s] != f->place[i]))
+        while (f->place[i] != f->start[i] && (f->used[s] || f->start[s] != f->place[i]))
             s++;
-        slot_of[i] = f->place[i] == f->start[i] ? i : s;
-        used[slot_of[i]] = true;
+        f->slot_of[i] = f->place[i] == f->start[i] ? i : s;
+        f->used[f->slot_of[i]] = true;
     }
-    free(used);
-    return 0;
 }
 
 /* Returns true if it changes neither the sum of their levels nor a price whether task `a` has its
@@ -179,10 +164,10 @@ static bool is_even(const struct follow *f, uint32_t a, uint32_t b, uint32_t pla
 
 /* Returns true if a task can join the group of task `first`, whose tasks below `task` have it as
  * their group: every permutation of their places is as good for the GPUs. */
-static bool joins(const struct follow *f, const uint32_t *group, uint32_t first, uint32_t task)
+static bool joins(const struct follow *f, uint32_t first, uint32_t task)
 {
     for (uint32_t m = 0; m < task; m++)
-        if (group[m] == first &&
+        if (f->group[m] == first &&
             !(is_even(f, first, m, f->place[task]) && is_even(f, first, task, f->place[m])))
             return false;
     return is_even(f, first, task, f->place[task]);
@@ -205,27 +190,22 @@ static void order_parts(const struct follow *f)
 }
 
 /* Groups tasks that may exchange their slots, and prices the slots for the group that has them. */
-static int group_tasks(const struct follow *f)
+static void group_tasks(const struct follow *f)
 {
-    uint32_t *group = calloc(f->n, sizeof(*group));
-    if (!group)
-        return -ENOMEM;
     for (uint32_t s = 0; s < f->slots->count; s++)
         f->slots->kind[s] = f->n; /* no group: nobody gets what is left */
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t slot = f->slot_of[i], place = f->place[i], first = 0;
         uint32_t size = (uint32_t)hwloc_bitmap_weight(f->slots->cpus[slot]);
-        while (first < i && !(group[first] == first && joins(f, group, first, i)))
+        while (first < i && !(f->group[first] == first && joins(f, first, i)))
             first++;
-        group[i] = first;
+        f->group[i] = first;
         f->slots->kind[slot] = first;
         f->slots->nic_cost[slot] = f->price[(size_t)i * f->places + place];
         f->slots->tie[slot] = f->level[(size_t)first * f->places + place] << 24 |
                               f->slots->tie[slot] << 14 | (size < 0x3fff ? 0x3fff - size : 0);
     }
-    free(group);
     order_parts(f);
-    return 0;
 }
 
 int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots, uint32_t *slot_of)
@@ -236,10 +216,10 @@ int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots,
     int rc = follow_alloc(&f);
     if (rc == 0)
         rc = choose_places(&f);
-    if (rc == 0)
-        rc = choose_slots(&f);
-    if (rc == 0)
-        rc = group_tasks(&f);
+    if (rc == 0) {
+        choose_slots(&f);
+        group_tasks(&f);
+    }
     nuioa_arena_free(&f.arena);
     return rc;
 }

@@ -8,7 +8,7 @@
 /* CPUs follow GPUs: ranks get slots as near to their GPUs as possible. Private to the library. */
 
 /* Gives every task a slot, and writes it to slot_of[task_count]; slot i is where task i is now, and
- * further slots are free (slots/free_slots.h). No task is farther from its GPUs (nuioa_gpu_level)
+ * further slots are free (slots/free_cores.h). No task is farther from its GPUs (nuioa_gpu_level)
  * than on the CPUs that Slurm gave it. Of a slot that several tasks share, each is taken to have an
  * equal part. Among all mappings for which that is true, and in which a task gets a free slot or
  * one of the kind of its own, the result has the lowest level of the farthest task; then the least

@@ -19,21 +19,17 @@
  * takes 1.6 times as long. The prices of distance were measured on busy NICs, too; on others
  * neither matters (thesis, section 2.6). */
 
-/* Finds the load of the NICs that ranks would get (nuioa_rails_assign) on cpus[task_count], OS
- * indexes by local rank. A rank with several NICs uses each by its rate. If J has no such term,
- * both members of *term are 0. Returns 0 or -ENOMEM. */
-int nuioa_rail_load_on(const struct nuioa_basis *basis, const hwloc_const_bitmap_t *cpus,
+/* Finds the load of the NICs that ranks would get (nuioa_rails_assign_all) on the CPUs of
+ * placed[task_count], or where Slurm put them (NULL). A rank with several NICs uses each by its
+ * rate. If J has no such term, both members of *term are 0. Returns 0 or -ENOMEM. */
+int nuioa_rail_load_on(const struct nuioa_basis *basis, const struct nuioa_assignment *placed,
                        struct nuioa_load_term *term);
 
 /* Makes the load for the mappers, with the cards that are nearest to each slot; all cards, if ranks
  * get several NICs (rails=K). The traffic of a task with a GPU stays where it is now, because its
- * NIC is chosen by the GPU. If J has no such
- * term, load->card_count is 0. Returns 0 or -ENOMEM; in both cases the caller frees *load with
- * nuioa_rail_load_free. */
+ * NIC is chosen by the GPU. If J has no such term, load->card_count is 0. The arrays belong to
+ * `arena`. Returns 0 or -ENOMEM. */
 int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basis,
-                         const struct nuioa_slots *slots);
-
-/* Frees what nuioa_rail_load_make has made, and makes *load empty, which it may be already. */
-void nuioa_rail_load_free(struct nuioa_load *load);
+                         const struct nuioa_slots *slots, struct nuioa_arena *arena);
 
 #endif

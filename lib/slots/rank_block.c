@@ -41,76 +41,65 @@ static uint32_t chain_pairs(const struct nuioa_blocks *b, uint32_t tasks, struct
 #define EFFORT 20000
 #define EFFORT_ALL 60000
 
-/* Where blocks can be: place x is that of block x, and behind those are NUMA nodes without ranks in
- * which every block of block 0's kind has room. */
-struct places {
+/* The search for an order of the blocks: the place of each. Place x is that of block x, and behind
+ * those are NUMA nodes without ranks in which every block of block 0's kind has room. */
+struct search {
     const struct nuioa_basis *basis;
     const struct nuioa_slots *slots;
-    const struct nuioa_blocks *blocks;
     hwloc_const_bitmap_t free_cpus;
+    hwloc_bitmap_t *out;      /* [task_count]: the result, and bitmaps for the search before */
+    struct nuioa_arena arena; /* of all arrays */
+    struct nuioa_blocks blocks;
     hwloc_bitmap_t room;       /* for copy_block */
-    struct nuioa_arena *arena; /* of all arrays */
-    uint32_t count;
+    struct nuioa_shape *masks; /* [task_count]: for copy_block */
+    uint32_t count;            /* of places */
     uint32_t *numa;            /* [count]: the first NUMA node, an index into node->numas, or
                                   numa_count if it is unknown */
     hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there; it owns them */
     uint32_t *level;           /* [count]: of these CPUs */
-    struct nuioa_shape *masks; /* [task_count]: for copy_block */
+    /* Tasks are blocks and slots are places: [blocks] and [count]. */
+    struct nuioa_problem problem;
+    double *none, *little; /* weights */
+    bool *pinned;
+    uint32_t *start, *best, *kept, *try; /* orders */
+    uint64_t left;                       /* evaluations that mappings may still use */
+    /* The sum of the distances of neighbours: today, in `best`, and in `kept`, where no block loses
+     * levels, but neighbours do. */
+    double now, apart, kept_apart;
+    uint32_t loss; /* levels that other blocks than block 0 lose in `best`; UINT32_MAX: none yet */
 };
 
-static void places_free(struct places *p)
+static int add_place(struct search *s, hwloc_const_bitmap_t cpus)
 {
-    hwloc_bitmap_free(p->room);
-    for (uint32_t x = 0; p->cpus && x < p->count; x++)
-        hwloc_bitmap_free(p->cpus[x]);
-}
-
-static int add_place(struct places *p, hwloc_const_bitmap_t cpus)
-{
-    const struct nuioa_node *node = p->basis->request->node;
+    const struct nuioa_node *node = s->basis->request->node;
     const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
-    p->numa[p->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : node->numa_count;
-    p->level[p->count] = nuioa_rails_nearest(&p->basis->rails, cpus);
-    p->cpus[p->count] = hwloc_bitmap_dup(cpus);
-    return p->cpus[p->count++] ? 0 : -ENOMEM;
+    s->numa[s->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : node->numa_count;
+    s->level[s->count] = nuioa_rails_nearest(&s->basis->rails, cpus);
+    s->cpus[s->count] = hwloc_bitmap_dup(cpus);
+    return s->cpus[s->count++] ? 0 : -ENOMEM;
 }
 
-static int places_begin(struct places *p)
+/* Sets the result of each rank of block x to CPUs of `numa` that have the shape of the block: free
+ * ones, and those of block `gone` if it has whole cores; UINT32_MAX: of none. */
+static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone)
 {
-    const uint32_t most = p->blocks->count + p->basis->request->node->numa_count;
-    p->room = hwloc_bitmap_alloc();
-    p->numa = nuioa_arena_take(p->arena, most, sizeof(*p->numa));
-    p->cpus = nuioa_arena_take(p->arena, most, sizeof(hwloc_bitmap_t));
-    p->level = nuioa_arena_take(p->arena, most, sizeof(*p->level));
-    p->masks = nuioa_arena_take(p->arena, p->slots->count, sizeof(*p->masks));
-    int rc = p->arena->failed || !p->room ? -ENOMEM : 0;
-    for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
-        rc = add_place(p, p->slots->cpus[p->blocks->first[x]]);
-    return rc;
-}
-
-/* Sets cpus[i], for each rank i of block x, to CPUs of `numa` that have the shape of the block:
- * free ones, and those of block `gone` if it has whole cores; UINT32_MAX: of none. */
-static int copy_block(struct places *p, uint32_t x, uint32_t numa, uint32_t gone,
-                      hwloc_bitmap_t *cpus)
-{
-    hwloc_bitmap_t whole = cpus[p->blocks->first[x]];
+    const struct nuioa_blocks *b = &s->blocks;
+    hwloc_bitmap_t whole = s->out[b->first[x]];
     uint32_t count = 0;
-    int rc = 0;
-    hwloc_bitmap_zero(p->room);
-    for (uint32_t i = 0; i < p->slots->count; i++) {
-        if (p->blocks->of[i] == x)
-            p->masks[count++] = (struct nuioa_shape){ p->slots->cpus[i], cpus[i] };
-        if (p->blocks->of[i] == gone && hwloc_bitmap_or(p->room, p->room, p->slots->cpus[i]) < 0)
-            rc = -ENOMEM;
+    hwloc_bitmap_zero(s->room);
+    for (uint32_t i = 0; i < s->slots->count; i++) {
+        if (b->of[i] == x)
+            s->masks[count++] = (struct nuioa_shape){ s->slots->cpus[i], s->out[i] };
+        if (b->of[i] == gone && hwloc_bitmap_or(s->room, s->room, s->slots->cpus[i]) < 0)
+            return -ENOMEM;
     }
-    if (rc == 0)
-        rc = nuioa_cores_whole(p->basis->request->node, p->room, whole);
-    if (rc == 0 && !hwloc_bitmap_isequal(p->room, whole))
-        hwloc_bitmap_zero(p->room);
-    if (rc == 0 && hwloc_bitmap_or(p->room, p->room, p->free_cpus) < 0)
-        rc = -ENOMEM;
-    return rc < 0 ? rc : nuioa_free_cores_copy(&p->basis->rails, p->room, numa, p->masks, count);
+    if (nuioa_cores_whole(s->basis->request->node, s->room, whole) < 0)
+        return -ENOMEM;
+    if (!hwloc_bitmap_isequal(s->room, whole))
+        hwloc_bitmap_zero(s->room);
+    if (hwloc_bitmap_or(s->room, s->room, s->free_cpus) < 0)
+        return -ENOMEM;
+    return nuioa_free_cores_copy(&s->basis->rails, s->room, numa, s->masks, count);
 }
 
 /* With how many blocks of its new kind a block is compared. All on most machines; on those with
@@ -118,307 +107,280 @@ static int copy_block(struct places *p, uint32_t x, uint32_t numa, uint32_t gone
 #define COMPARED 8
 
 /* Adds to block 0's kind those blocks of another size that can change places with blocks of that
- * kind if they use free cores, too. `cpus` are bitmaps for the search. */
-static int find_kind(struct places *p, struct nuioa_blocks *b, hwloc_bitmap_t *cpus)
+ * kind if they use free cores, too. */
+static int find_kind(struct search *s)
 {
-    int rc = 0;
-    for (uint32_t x = 1; x < b->count && rc != -ENOMEM; x++) {
-        rc = b->kind[x] == b->kind[0] ? -EEXIST : 0;
+    struct nuioa_blocks *b = &s->blocks;
+    for (uint32_t x = 1; x < b->count; x++) {
+        int rc = b->kind[x] == b->kind[0] ? -EEXIST : 0;
         for (uint32_t y = 0; y < x && y < COMPARED && rc == 0; y++)
-            if (b->kind[y] == b->kind[0] && (rc = copy_block(p, x, p->numa[y], y, cpus)) == 0)
-                rc = copy_block(p, y, p->numa[x], x, cpus);
+            if (b->kind[y] == b->kind[0] && (rc = copy_block(s, x, s->numa[y], y)) == 0)
+                rc = copy_block(s, y, s->numa[x], x);
+        if (rc == -ENOMEM)
+            return rc;
         if (rc == 0)
             b->kind[x] = b->kind[0];
     }
-    return rc == -ENOMEM ? rc : 0;
+    return 0;
 }
 
-/* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
- * bitmaps for the search. */
-static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
+/* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. */
+static int find_free_places(struct search *s)
 {
-    const struct nuioa_node *node = p->basis->request->node;
+    const struct nuioa_node *node = s->basis->request->node;
     int rc = 0;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->free_cpus);
-        for (uint32_t i = 0; free && i < p->slots->count; i++)
-            free = !hwloc_bitmap_intersects(node->numas[numa].cpus, p->slots->cpus[i]);
-        for (uint32_t x = p->blocks->count; rc == 0 && free && x-- > 0;) {
-            if (p->blocks->kind[x] == p->blocks->kind[0])
-                rc = copy_block(p, x, numa, UINT32_MAX, cpus);
+        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, s->free_cpus);
+        for (uint32_t i = 0; free && i < s->slots->count; i++)
+            free = !hwloc_bitmap_intersects(node->numas[numa].cpus, s->slots->cpus[i]);
+        for (uint32_t x = s->blocks.count; rc == 0 && free && x-- > 0;) {
+            if (s->blocks.kind[x] == s->blocks.kind[0])
+                rc = copy_block(s, x, numa, UINT32_MAX);
             free = rc == 0;
             rc = rc == -ENOSPC ? 0 : rc;
         }
         if (rc == 0 && free) /* the CPUs are those of block 0, the last one that was copied */
-            rc = add_place(p, cpus[0]);
+            rc = add_place(s, s->out[0]);
     }
     return rc;
 }
 
-/* A mapping problem in which the tasks are blocks and the slots are places, with the memory that
- * struct nuioa_problem points to. */
-struct block_problem {
-    struct nuioa_problem problem;
-    double *none, *little; /* [blocks]: weights */
-    double *nic_cost, *domain_cost;
-    uint32_t *tie, *domain, *kind, *start, *best, *kept, *try;
-    bool *pinned;
-    struct nuioa_pair *pairs;
-    struct nuioa_location *at; /* [places] */
-    uint64_t left;             /* evaluations that mappings may still use */
-};
-
-static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_t places,
-                               uint32_t tasks, struct nuioa_arena *arena)
+/* Finds the blocks and their places. Returns 0, -ENOMEM, or -ENOTSUP as nuioa_blocks_find. */
+static int find_places(struct search *s)
 {
-    a->none = nuioa_arena_take(arena, blocks, sizeof(*a->none));
-    a->little = nuioa_arena_take(arena, blocks, sizeof(*a->little));
-    a->nic_cost = nuioa_arena_take(arena, places, sizeof(*a->nic_cost));
-    a->domain_cost = nuioa_arena_take(arena, (size_t)places * places, sizeof(*a->domain_cost));
-    a->tie = nuioa_arena_take(arena, places, sizeof(*a->tie));
-    a->domain = nuioa_arena_take(arena, places, sizeof(*a->domain));
-    a->kind = nuioa_arena_take(arena, places, sizeof(*a->kind));
-    a->start = nuioa_arena_take(arena, blocks, sizeof(*a->start));
-    a->best = nuioa_arena_take(arena, blocks, sizeof(*a->best));
-    a->kept = nuioa_arena_take(arena, blocks, sizeof(*a->kept));
-    a->try = nuioa_arena_take(arena, blocks, sizeof(*a->try));
-    a->pinned = nuioa_arena_take(arena, blocks, sizeof(*a->pinned));
-    a->pairs = nuioa_arena_take(arena, tasks, sizeof(*a->pairs));
-    a->at = nuioa_arena_take(arena, places, sizeof(*a->at));
-    return arena->failed ? -ENOMEM : 0;
+    const struct nuioa_node *node = s->basis->request->node;
+    int rc = nuioa_blocks_find(&s->blocks, node, s->slots, &s->arena);
+    if (rc < 0)
+        return rc;
+    const size_t most = (size_t)s->blocks.count + node->numa_count;
+    s->numa = nuioa_arena_take(&s->arena, most, sizeof(*s->numa));
+    s->cpus = nuioa_arena_take(&s->arena, most, sizeof(hwloc_bitmap_t));
+    s->level = nuioa_arena_take(&s->arena, most, sizeof(*s->level));
+    s->masks = nuioa_arena_take(&s->arena, s->slots->count, sizeof(*s->masks));
+    s->room = hwloc_bitmap_alloc();
+    rc = s->arena.failed || !s->room ? -ENOMEM : 0;
+    for (uint32_t x = 0; rc == 0 && x < s->blocks.count; x++)
+        rc = add_place(s, s->slots->cpus[s->blocks.first[x]]);
+    if (rc == 0 && s->free_cpus && !s->blocks.split)
+        rc = find_kind(s);
+    return rc == 0 && s->free_cpus ? find_free_places(s) : rc;
 }
 
-/* Lets only blocks of block 0's kind move, and block 0 where it starts. */
-static void pin(struct block_problem *a, const struct nuioa_blocks *b)
+static int fill_problem(struct search *s)
 {
-    for (uint32_t x = 0; x < b->count; x++)
-        a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
-}
-
-static int block_problem_fill(struct block_problem *a, const struct places *p)
-{
-    const struct nuioa_blocks *b = p->blocks;
-    uint32_t blocks = b->count, places = p->count;
-    if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
+    const struct nuioa_node *node = s->basis->request->node;
+    const uint32_t blocks = s->blocks.count, places = s->count;
+    struct nuioa_arena *arena = &s->arena;
+    double *nic_cost = nuioa_arena_take(arena, places, sizeof(*nic_cost));
+    double *domain_cost = nuioa_arena_take(arena, (size_t)places * places, sizeof(*domain_cost));
+    uint32_t *tie = nuioa_arena_take(arena, places, sizeof(*tie));
+    uint32_t *domain = nuioa_arena_take(arena, places, sizeof(*domain));
+    uint32_t *kind = nuioa_arena_take(arena, places, sizeof(*kind));
+    struct nuioa_location *at = nuioa_arena_take(arena, places, sizeof(*at));
+    struct nuioa_pair *pairs = nuioa_arena_take(arena, s->slots->count, sizeof(*pairs));
+    s->none = nuioa_arena_take(arena, blocks, sizeof(*s->none));
+    s->little = nuioa_arena_take(arena, blocks, sizeof(*s->little));
+    s->pinned = nuioa_arena_take(arena, blocks, sizeof(*s->pinned));
+    s->start = nuioa_arena_take(arena, blocks, sizeof(*s->start));
+    s->best = nuioa_arena_take(arena, blocks, sizeof(*s->best));
+    s->kept = nuioa_arena_take(arena, blocks, sizeof(*s->kept));
+    s->try = nuioa_arena_take(arena, blocks, sizeof(*s->try));
+    if (arena->failed)
         return -ENOMEM;
     for (uint32_t x = 0; x < places; x++) {
-        a->nic_cost[x] = nuioa_rails_price(&p->basis->rails, p->cpus[x]);
-        a->domain[x] = x;
-        a->kind[x] = b->kind[x < blocks ? x : 0];
-        a->at[x] = nuioa_location_of(p->basis->request->node, p->cpus[x]);
+        nic_cost[x] = nuioa_rails_price(&s->basis->rails, s->cpus[x]);
+        domain[x] = x;
+        kind[x] = s->blocks.kind[x < blocks ? x : 0];
+        at[x] = nuioa_location_of(node, s->cpus[x]);
         for (uint32_t y = 0; y <= x; y++)
-            a->domain_cost[(size_t)x * places + y] = a->domain_cost[(size_t)y * places + x] =
-                nuioa_location_cost(p->basis->request->node, &a->at[x], &a->at[y]);
+            domain_cost[(size_t)x * places + y] = domain_cost[(size_t)y * places + x] =
+                nuioa_location_cost(node, &at[x], &at[y]);
     }
-    for (uint32_t x = 0; x < blocks; x++) {
-        /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
-         * where blocks can have other places than each other's. */
-        a->little[x] = places > blocks ? 1e-6 : 0;
-    }
-    a->problem = (struct nuioa_problem){
+    /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken, where
+     * blocks can have other places than each other's. */
+    for (uint32_t x = 0; x < blocks; x++)
+        s->little[x] = places > blocks ? 1e-6 : 0;
+    s->problem = (struct nuioa_problem){
         .task_count = blocks,
         .slot_count = places,
-        .nic_cost = a->nic_cost,
-        .tie = a->tie,
-        .domain = a->domain,
+        .nic_cost = nic_cost,
+        .tie = tie,
+        .domain = domain,
         .domain_count = places,
-        .domain_cost = a->domain_cost,
-        .kind = a->kind,
-        .task_kind = b->kind,
-        .pinned = a->pinned,
-        .start = a->start,
-        .pair_count = chain_pairs(b, p->slots->count, a->pairs),
-        .pairs = a->pairs,
+        .domain_cost = domain_cost,
+        .kind = kind,
+        .task_kind = s->blocks.kind,
+        .pinned = s->pinned,
+        .start = s->start,
+        .pair_count = chain_pairs(&s->blocks, s->slots->count, pairs),
+        .pairs = pairs,
     };
-    a->left = EFFORT_ALL;
+    s->left = EFFORT_ALL;
     return 0;
 }
 
-static void identity(uint32_t *place_of, uint32_t count)
+/* Writes the order in which only block 0 and a block that is in place `target` change places. */
+static void exchange(const struct search *s, uint32_t target, uint32_t *order)
 {
-    for (uint32_t i = 0; i < count; i++)
-        place_of[i] = i;
+    for (uint32_t x = 0; x < s->blocks.count; x++)
+        order[x] = x;
+    order[0] = target;
+    if (target < s->blocks.count)
+        order[target] = 0;
 }
 
 /* Returns how far neighbours are from each other. */
-static double separation(struct block_problem *a, const uint32_t *place_of)
+static double separation(struct search *s, const uint32_t *order)
 {
-    a->problem.weight = a->none;
-    return nuioa_cost(&a->problem, place_of);
+    s->problem.weight = s->none;
+    return nuioa_cost(&s->problem, order);
 }
 
-/* Returns true if block x is farther from the NIC in the order a->try than it is now. */
-static bool is_farther(const struct block_problem *a, const struct places *p, uint32_t x)
+/* Returns true if block x is farther from the NIC in the order s->try than it is now. */
+static bool is_farther(const struct search *s, uint32_t x)
 {
-    return p->level[a->try[x]] > p->level[x];
+    return s->level[s->try[x]] > s->level[x];
 }
 
-/* The best orders so far. */
-struct orders {
-    double now;    /* how far neighbours are from each other today */
-    uint32_t loss; /* levels that other blocks than block 0 lose in a->best; UINT32_MAX: none yet */
-    double apart;  /* how far neighbours are from each other in a->best */
-    double kept_apart; /* the same for a->kept, where no block loses, but neighbours do */
-};
-
-/* Takes the order in a->try if it is better than the ones so far: first no other block loses its
+/* Takes the order in s->try if it is better than the ones so far: first no other block loses its
  * place near a NIC, then neighbours are near each other. */
-static void consider(struct block_problem *a, const struct places *p, struct orders *o)
+static void consider(struct search *s)
 {
-    const uint32_t blocks = p->blocks->count;
-    const double apart = separation(a, a->try);
+    const uint32_t blocks = s->blocks.count;
+    const double apart = separation(s, s->try);
     uint32_t loss = 0;
     for (uint32_t x = 1; x < blocks; x++) {
-        if (!is_farther(a, p, x))
+        if (!is_farther(s, x))
             continue;
-        if (a->try[x] >= blocks && a->try[0] != x)
+        if (s->try[x] >= blocks && s->try[0] != x)
             return; /* nobody has to go to a place without ranks but who gives way to block 0 */
-        loss += p->level[a->try[x]] - p->level[x];
+        loss += s->level[s->try[x]] - s->level[x];
     }
-    if (apart <= o->now && (loss < o->loss || (loss == o->loss && apart < o->apart))) {
-        memcpy(a->best, a->try, blocks * sizeof(*a->best));
-        o->loss = loss;
-        o->apart = apart;
-    } else if (apart > o->now && !loss && apart < o->kept_apart) {
-        memcpy(a->kept, a->try, blocks * sizeof(*a->kept));
-        o->kept_apart = apart;
+    if (apart <= s->now && (loss < s->loss || (loss == s->loss && apart < s->apart))) {
+        memcpy(s->best, s->try, blocks * sizeof(*s->best));
+        s->loss = loss;
+        s->apart = apart;
+    } else if (apart > s->now && !loss && apart < s->kept_apart) {
+        memcpy(s->kept, s->try, blocks * sizeof(*s->kept));
+        s->kept_apart = apart;
     }
 }
 
-/* Considers good orders for neighbours with block 0 in place `target`: one of all blocks, and then
- * those in which blocks that lost by it stay where they are. */
-static void consider_orders(struct block_problem *a, const struct places *p, uint32_t target,
-                            struct orders *o)
+/* Considers good orders for neighbours with block 0 in place `target`: one of all blocks of its
+ * kind, and then those in which blocks that lost by it stay where they are. */
+static void consider_orders(struct search *s, uint32_t target)
 {
-    const uint32_t blocks = p->blocks->count;
+    const struct nuioa_blocks *b = &s->blocks;
     struct nuioa_mapping mapping;
-    identity(a->start, blocks);
-    a->start[0] = target;
-    if (target < blocks)
-        a->start[target] = 0;
-    pin(a, p->blocks);
-    for (bool again = true; again && a->left;) {
+    exchange(s, target, s->start);
+    for (uint32_t x = 0; x < b->count; x++)
+        s->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
+    for (bool again = true; again && s->left;) {
         again = false;
-        a->problem.weight = a->little;
-        a->problem.effort = a->left < EFFORT ? a->left : EFFORT;
-        if (nuioa_map(&a->problem, a->try, &mapping) < 0)
+        s->problem.weight = s->little;
+        s->problem.effort = s->left < EFFORT ? s->left : EFFORT;
+        if (nuioa_map(&s->problem, s->try, &mapping) < 0)
             break;
-        a->left -= mapping.evaluations < a->left ? mapping.evaluations : a->left;
-        consider(a, p, o);
-        for (uint32_t x = 1; x < blocks; x++)
-            if (x != target && !a->pinned[x] && is_farther(a, p, x))
-                a->pinned[x] = again = true;
+        s->left -= mapping.evaluations < s->left ? mapping.evaluations : s->left;
+        consider(s);
+        for (uint32_t x = 1; x < b->count; x++)
+            if (x != target && !s->pinned[x] && is_farther(s, x))
+                s->pinned[x] = again = true;
     }
 }
 
 /* Considers the orders in which block 0 is in place `target`, and only the block that was there
  * gives way. */
-static void consider_moves(struct block_problem *a, const struct places *p, uint32_t target,
-                           struct orders *o)
+static void consider_moves(struct search *s, uint32_t target)
 {
-    const uint32_t blocks = p->blocks->count;
-    identity(a->try, blocks);
-    a->try[0] = target;
-    if (target < blocks)
-        a->try[target] = 0;
-    consider(a, p, o);
-    for (uint32_t other = blocks; target < blocks && other < p->count; other++) {
-        a->try[target] = other;
-        consider(a, p, o);
+    exchange(s, target, s->try);
+    consider(s);
+    for (uint32_t other = s->blocks.count; target < s->blocks.count && other < s->count; other++) {
+        s->try[target] = other;
+        consider(s);
     }
 }
 
-/* Writes the CPUs of every rank: in the place of a block of the same shape those at its own
- * position there, else those of the shape of its own block. */
-static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap_t *cpus)
+/* Writes the CPUs of every rank in the order s->best: in the place of a block of the same shape
+ * those at its own position there, else those of the shape of its own block. */
+static int assign_ranks(struct search *s)
 {
-    const struct nuioa_blocks *b = p->blocks;
+    const struct nuioa_blocks *b = &s->blocks;
     int rc = 0;
     for (uint32_t x = 0; rc == 0 && x < b->count; x++) {
-        uint32_t y = place_of[x];
-        bool free = y >= b->count, equal = !free && nuioa_blocks_alike(b, p->slots, x, y);
+        uint32_t y = s->best[x];
+        bool free = y >= b->count, equal = !free && nuioa_blocks_alike(b, s->slots, x, y);
         if (!equal)
-            rc = copy_block(p, x, p->numa[y], free ? UINT32_MAX : y, cpus);
-        for (uint32_t i = 0; equal && i < p->slots->count; i++)
-            for (uint32_t k = 0; rc == 0 && b->of[i] == x && k < p->slots->count; k++)
+            rc = copy_block(s, x, s->numa[y], free ? UINT32_MAX : y);
+        for (uint32_t i = 0; equal && i < s->slots->count; i++)
+            for (uint32_t k = 0; rc == 0 && b->of[i] == x && k < s->slots->count; k++)
                 if (b->of[k] == y && nuioa_block_takes(b, i, k) &&
-                    hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
+                    hwloc_bitmap_copy(s->out[i], s->slots->cpus[k]) < 0)
                     rc = -ENOMEM;
     }
     return rc;
 }
 
 /* Returns the lowest level, from `least` on, of a place of block 0's kind; or its own level. */
-static uint32_t next_level(const struct places *p, uint32_t least)
+static uint32_t next_level(const struct search *s, uint32_t least)
 {
-    uint32_t level = p->level[0];
-    for (uint32_t x = 1; x < p->count; x++) {
-        bool fits = x >= p->blocks->count || p->blocks->kind[x] == p->blocks->kind[0];
-        if (fits && p->level[x] >= least && p->level[x] < level)
-            level = p->level[x];
+    uint32_t level = s->level[0];
+    for (uint32_t x = 1; x < s->count; x++) {
+        bool fits = x >= s->blocks.count || s->blocks.kind[x] == s->blocks.kind[0];
+        if (fits && s->level[x] >= least && s->level[x] < level)
+            level = s->level[x];
     }
     return level;
 }
 
-/* Finds an order, in a->best, with block 0 in a place of `level` and with neighbours no farther
- * from each other than `now`. Where another block would be farther from the NIC in each of these,
+/* Finds an order, in s->best, with block 0 in a place of `level` and with neighbours no farther
+ * from each other than now. Where another block would be farther from the NIC in each of these,
  * neighbours may be farther apart. */
-static bool find_order(struct block_problem *a, const struct places *p, uint32_t level, double now)
+static bool find_order(struct search *s, uint32_t level)
 {
-    const struct nuioa_blocks *b = p->blocks;
-    struct orders o = { now, UINT32_MAX, INFINITY, INFINITY };
-    for (uint32_t k = 0; k < p->count; k++) {
-        uint32_t x = (b->count + k) % p->count; /* free ones first: nobody else has to move */
-        if (!x || a->kind[x] != b->kind[0] || p->level[x] != level)
+    const uint32_t blocks = s->blocks.count;
+    s->loss = UINT32_MAX;
+    s->apart = s->kept_apart = INFINITY;
+    for (uint32_t k = 0; k < s->count; k++) {
+        uint32_t x = (blocks + k) % s->count; /* free ones first: nobody else has to move */
+        if (!x || s->problem.kind[x] != s->blocks.kind[0] || s->level[x] != level)
             continue;
-        consider_orders(a, p, x, &o);
-        consider_moves(a, p, x, &o);
+        consider_orders(s, x);
+        consider_moves(s, x);
     }
-    if (o.loss && o.loss < UINT32_MAX && o.kept_apart < INFINITY)
-        memcpy(a->best, a->kept, b->count * sizeof(*a->best));
-    return o.loss < UINT32_MAX;
+    if (s->loss && s->loss < UINT32_MAX && s->kept_apart < INFINITY)
+        memcpy(s->best, s->kept, blocks * sizeof(*s->best));
+    return s->loss < UINT32_MAX;
 }
 
 /* Moves block 0 as near as neighbours allow. */
-static int move_first_block(struct places *p, struct nuioa_blocks *b, hwloc_bitmap_t *cpus)
+static int move_first_block(struct search *s)
 {
-    struct block_problem a;
-    int result = places_begin(p);
-    if (result == 0 && p->free_cpus && !b->split)
-        result = find_kind(p, b, cpus);
-    if (result == 0 && p->free_cpus)
-        result = find_free_places(p, cpus);
-    uint32_t level = result == 0 ? next_level(p, 0) : 0;
-    if (result < 0 || level == p->level[0])
-        return result < 0 ? result : NUIOA_RANK_BLOCK_NEAREST;
-    result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_RANK_BLOCK_SEPARATES;
-    if (result == NUIOA_RANK_BLOCK_SEPARATES) {
-        identity(a.best, b->count);
-        double now = separation(&a, a.best) * (1 + 1e-9);
-        for (; level < p->level[0] && result == NUIOA_RANK_BLOCK_SEPARATES;
-             level = next_level(p, level + 1))
-            if (find_order(&a, p, level, now))
-                result = NUIOA_RANK_BLOCK_MOVED;
-        int rc = result == NUIOA_RANK_BLOCK_MOVED ? assign_ranks(p, a.best, cpus) : 0;
-        if (rc < 0)
-            result = rc == -ENOSPC ? NUIOA_RANK_BLOCK_NEAREST : rc;
-    }
-    return result;
+    uint32_t level = next_level(s, 0);
+    if (level == s->level[0])
+        return NUIOA_RANK_BLOCK_NEAREST;
+    if (fill_problem(s) < 0)
+        return -ENOMEM;
+    exchange(s, 0, s->best);
+    s->now = separation(s, s->best) * (1 + 1e-9);
+    while (level < s->level[0] && !find_order(s, level))
+        level = next_level(s, level + 1);
+    if (level == s->level[0])
+        return NUIOA_RANK_BLOCK_SEPARATES;
+    int rc = assign_ranks(s);
+    return rc == 0 ? NUIOA_RANK_BLOCK_MOVED : rc == -ENOSPC ? NUIOA_RANK_BLOCK_NEAREST : rc;
 }
 
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
                           hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus)
 {
-    struct nuioa_arena arena = { 0 };
-    struct nuioa_blocks b;
-    if (!slots->count)
-        return NUIOA_RANK_BLOCK_NEAREST;
-    int result = nuioa_blocks_find(&b, basis->request->node, slots, &arena);
-    if (result == 0) {
-        struct places p = { basis, slots, &b, free_cpus, .arena = &arena };
-        result = move_first_block(&p, &b, cpus);
-        places_free(&p);
-    }
-    nuioa_arena_free(&arena);
+    struct search s = { .basis = basis, .slots = slots, .free_cpus = free_cpus, .out = cpus };
+    int result = find_places(&s);
+    if (result == 0)
+        result = move_first_block(&s);
+    for (uint32_t x = 0; x < s.count; x++)
+        hwloc_bitmap_free(s.cpus[x]);
+    hwloc_bitmap_free(s.room);
+    nuioa_arena_free(&s.arena);
     return result == -ENOTSUP ? NUIOA_RANK_BLOCK_SPREAD : result;
 }

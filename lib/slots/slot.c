@@ -3,26 +3,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "slots/core.h"
 
-int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count)
+int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request, uint32_t more)
 {
+    const size_t n = (size_t)request->task_count + more;
     *slots = (struct nuioa_slots){ 0 };
-    size_t n = count ? count : 1;
-    slots->cpus = calloc(n, sizeof(*slots->cpus));
-    slots->nic_cost = calloc(n, sizeof(*slots->nic_cost));
-    slots->tie = calloc(n, sizeof(*slots->tie));
-    slots->kind = calloc(n, sizeof(*slots->kind));
-    slots->domain = calloc(n, sizeof(*slots->domain));
-    if (!slots->cpus || !slots->nic_cost || !slots->tie || !slots->kind || !slots->domain)
+    slots->cpus = nuioa_arena_take(&slots->arena, n, sizeof(hwloc_bitmap_t));
+    slots->nic_cost = nuioa_arena_take(&slots->arena, n, sizeof(*slots->nic_cost));
+    slots->tie = nuioa_arena_take(&slots->arena, n, sizeof(*slots->tie));
+    slots->kind = nuioa_arena_take(&slots->arena, n, sizeof(*slots->kind));
+    slots->domain = nuioa_arena_take(&slots->arena, n, sizeof(*slots->domain));
+    if (slots->arena.failed)
         return -ENOMEM;
-    for (; slots->count < count; slots->count++) {
-        slots->cpus[slots->count] = hwloc_bitmap_alloc();
-        if (!slots->cpus[slots->count])
+    for (; slots->count < request->task_count; slots->count++)
+        if (!(slots->cpus[slots->count] = hwloc_bitmap_dup(request->tasks[slots->count].cpus)))
             return -ENOMEM;
-    }
     return 0;
 }
 
@@ -30,22 +27,8 @@ void nuioa_slots_free(struct nuioa_slots *slots)
 {
     for (uint32_t i = 0; i < slots->count; i++)
         hwloc_bitmap_free(slots->cpus[i]);
-    free(slots->cpus);
-    free(slots->nic_cost);
-    free(slots->tie);
-    free(slots->kind);
-    free(slots->domain);
-    free(slots->domain_cost);
+    nuioa_arena_free(&slots->arena);
     *slots = (struct nuioa_slots){ 0 };
-}
-
-int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request)
-{
-    int rc = nuioa_slots_reserve(slots, request->task_count);
-    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
-        if (hwloc_bitmap_copy(slots->cpus[i], request->tasks[i].cpus) < 0)
-            rc = -ENOMEM;
-    return rc;
 }
 
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
@@ -92,113 +75,97 @@ bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
     return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
 }
 
+bool nuioa_same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a, hwloc_const_bitmap_t b,
+                      bool *meet)
+{
+    bool same = true;
+    *meet = false;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        bool in_a = hwloc_bitmap_intersects(a, node->numas[i].cpus);
+        bool in_b = hwloc_bitmap_intersects(b, node->numas[i].cpus);
+        same &= in_a == in_b;
+        *meet |= in_a && in_b;
+    }
+    return same;
+}
+
+/* The units that two locations can share. */
+enum unit { UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_NONE };
+
+/* Returns the smallest unit that both share; UNIT_NUMA is a NUMA node in one package. */
+static enum unit shared_unit(const struct nuioa_location *a, const struct nuioa_location *b)
+{
+    const struct nuioa_pu *x = a->pu, *y = b->pu;
+    if (!x || !y || a->wide || b->wide || x->numa != y->numa || x->package != y->package)
+        return UNIT_NONE;
+    return x->core == y->core ? UNIT_CORE
+           : x->l2 == y->l2   ? UNIT_L2
+           : x->l3 == y->l3   ? UNIT_L3
+                              : UNIT_NUMA;
+}
+
 double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
                            const struct nuioa_location *b)
 {
-    const struct nuioa_pu *x = a->pu, *y = b->pu;
-    if (!x || !y)
+    static const double costs[] = { 0.4, 0.6, 0.8, 1.0, 1.2 };
+    if (!a->pu || !b->pu)
         return 1;
     if (a->wide || b->wide)
         return wide_cost(node, a->cpus, b->cpus);
-    if (x->numa != y->numa)
-        return numa_cost(node, x->numa, y->numa);
-    if (x->package != y->package)
-        return 1.2;
-    if (x->core == y->core)
-        return 0.4;
-    if (x->l2 == y->l2)
-        return 0.6;
-    return x->l3 == y->l3 ? 0.8 : 1.0;
+    return a->pu->numa != b->pu->numa ? numa_cost(node, a->pu->numa, b->pu->numa)
+                                      : costs[shared_unit(a, b)];
 }
 
-/* The smallest unit that a slot shares with another slot. Two slots with equal keys have equal
- * neighbour costs to all others: they are of one domain. */
-struct key {
-    uint32_t unit; /* 0: core; 1: L2; 2: L3; 3: NUMA node and package; 4: it shares none */
-    uint32_t id, package;
-    int32_t numa;
-};
-
-static struct key key_at(const struct nuioa_node *node, const struct nuioa_slots *slots,
-                         uint32_t slot, uint32_t unit)
+/* Numbers the domains: two slots have equal costs to all others if the smallest unit that one
+ * shares with another slot is that of the other one, too. Writes two slots of each domain to
+ * members[slots->count], which are equal if it has only one. */
+static void find_domains(struct nuioa_slots *slots, const struct nuioa_location *at,
+                         enum unit *smallest, uint32_t (*members)[2])
 {
-    const struct nuioa_pu *pu = nuioa_first_pu(node, slots->cpus[slot]);
-    if (!pu || unit == 4 || !nuioa_in_one_numa(node, pu, slots->cpus[slot]))
-        return (struct key){ 4, slot, 0, 0 };
-    uint32_t id = unit == 0 ? pu->core : unit == 1 ? pu->l2 : unit == 2 ? pu->l3 : 0;
-    return (struct key){ unit, id, pu->package, pu->numa };
-}
-
-static bool same_key(const struct key *a, const struct key *b)
-{
-    return a->unit == b->unit && a->id == b->id && a->package == b->package && a->numa == b->numa;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct key));
-}
-
-/* Finds for each slot the smallest unit that has another slot too. */
-static int find_keys(const struct nuioa_node *node, const struct nuioa_slots *slots,
-                     struct key *keys)
-{
-    struct key *sorted = malloc(slots->count * sizeof(*sorted));
-    if (!sorted)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < slots->count; i++)
-        keys[i] = key_at(node, slots, i, 4);
-    for (uint32_t unit = 0; unit < 4; unit++) {
-        for (uint32_t i = 0; i < slots->count; i++)
-            sorted[i] = key_at(node, slots, i, unit);
-        qsort(sorted, slots->count, sizeof(*sorted), by_key);
-        for (uint32_t i = 0; i < slots->count; i++) {
-            struct key key = key_at(node, slots, i, unit);
-            const struct key *hit = bsearch(&key, sorted, slots->count, sizeof(*sorted), by_key);
-            bool shared = hit && ((hit > sorted && same_key(hit - 1, &key)) ||
-                                  (hit + 1 < sorted + slots->count && same_key(hit + 1, &key)));
-            if (keys[i].unit == 4 && key.unit != 4 && shared)
-                keys[i] = key;
-        }
+    for (uint32_t i = 0; i < slots->count; i++) {
+        smallest[i] = UNIT_NONE;
+        for (uint32_t k = 0; k < slots->count; k++)
+            if (k != i && shared_unit(&at[i], &at[k]) < smallest[i])
+                smallest[i] = shared_unit(&at[i], &at[k]);
     }
-    free(sorted);
-    return 0;
+    slots->domain_count = 0;
+    for (uint32_t i = 0; i < slots->count; i++) {
+        uint32_t d = 0;
+        for (uint32_t k; d < slots->domain_count; d++) {
+            k = members[d][0];
+            if (smallest[i] != UNIT_NONE && smallest[k] == smallest[i] &&
+                shared_unit(&at[i], &at[k]) == smallest[i])
+                break;
+        }
+        if (d == slots->domain_count)
+            members[slots->domain_count++][0] = i;
+        members[d][1] = i;
+        slots->domain[i] = d;
+    }
 }
 
-/* Numbers the domains, and computes the cost between each two from one slot of each; inside one
+/* Finds the domains and computes the cost between each two from one slot of each; inside one
  * domain, from two of its slots. */
 static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *node)
 {
-    uint32_t n = slots->count, domains = 0;
-    struct key *keys = malloc(n * sizeof(*keys));
-    uint32_t(*members)[2] = malloc(n * sizeof(*members));
-    struct nuioa_location *locations = malloc(n * sizeof(*locations));
-    int rc = keys && members && locations ? find_keys(node, slots, keys) : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < n; i++)
-        locations[i] = nuioa_location_of(node, slots->cpus[i]);
-    for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        uint32_t d = 0;
-        while (d < domains && !same_key(&keys[members[d][0]], &keys[i]))
-            d++;
-        members[d][d == domains ? 0 : 1] = i;
-        if (d == domains)
-            members[domains++][1] = i;
-        slots->domain[i] = d;
-    }
-    if (rc == 0) {
-        slots->domain_count = domains;
-        free(slots->domain_cost);
-        slots->domain_cost = malloc((size_t)domains * domains * sizeof(*slots->domain_cost));
-        rc = slots->domain_cost ? 0 : -ENOMEM;
-    }
-    for (uint32_t a = 0; rc == 0 && a < domains; a++)
+    struct nuioa_arena scratch = { 0 };
+    const uint32_t n = slots->count;
+    uint32_t(*members)[2] = nuioa_arena_take(&scratch, n, sizeof(*members));
+    enum unit *smallest = nuioa_arena_take(&scratch, n, sizeof(*smallest));
+    struct nuioa_location *at = nuioa_arena_take(&scratch, n, sizeof(*at));
+    for (uint32_t i = 0; !scratch.failed && i < n; i++)
+        at[i] = nuioa_location_of(node, slots->cpus[i]);
+    if (!scratch.failed)
+        find_domains(slots, at, smallest, members);
+    const size_t domains = slots->domain_count;
+    slots->domain_cost = nuioa_arena_take(&slots->arena, domains * domains, sizeof(double));
+    bool failed = scratch.failed || slots->arena.failed;
+    for (uint32_t a = 0; !failed && a < domains; a++)
         for (uint32_t b = 0; b < domains; b++)
-            slots->domain_cost[(size_t)a * domains + b] = nuioa_location_cost(
-                node, &locations[members[a][0]], &locations[members[b][a == b]]);
-    free(keys);
-    free(locations);
-    free(members);
-    return rc;
+            slots->domain_cost[a * domains + b] =
+                nuioa_location_cost(node, &at[members[a][0]], &at[members[b][a == b]]);
+    nuioa_arena_free(&scratch);
+    return failed ? -ENOMEM : 0;
 }
 
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis)

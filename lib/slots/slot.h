@@ -3,10 +3,12 @@
 #define NUIOA_SLOTS_SLOT_H
 
 #include "slots/basis.h"
+#include "util/arena.h"
 
 /* Slots are the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
  * numbers of mapping/problem.h. A slot is named by its index. Private to the library. */
 struct nuioa_slots {
+    struct nuioa_arena arena; /* of all arrays */
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count]: OS indexes */
     double *nic_cost;     /* [count]: nuioa_rails_price */
@@ -18,14 +20,10 @@ struct nuioa_slots {
     double *domain_cost; /* [domain_count * domain_count]: cost of a byte between two slots */
 };
 
-/* Makes `count` slots without CPUs and with prices of 0; *slots is overwritten. Returns 0 or
- * -ENOMEM. In both cases the caller frees *slots with nuioa_slots_free. */
-int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
-
-/* Makes the slots that Slurm chose: slot i has a copy of the CPUs of task i; *slots is overwritten,
- * and not priced yet. Returns 0 or -ENOMEM. In both cases the caller frees *slots with
- * nuioa_slots_free. */
-int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
+/* Makes the slots that Slurm chose: slot i has a copy of the CPUs of task i. There is room for
+ * `more` slots behind them. *slots is overwritten, and not priced yet. Returns 0 or -ENOMEM. In
+ * both cases the caller frees *slots with nuioa_slots_free. */
+int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request, uint32_t more);
 
 /* Prices the slots: computes nic_cost, tie and kind from their CPUs, and if the request has pairs
  * also the domains and their costs. Call it again after the CPUs have changed. Returns 0; or, only
@@ -66,6 +64,11 @@ struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_con
  * an L2 or an L3, and 1.2 between two packages. It is 1.0 where a distance is unknown. */
 double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
                            const struct nuioa_location *b);
+
+/* Returns true if two sets of CPUs (OS indexes) are on the same NUMA nodes. Sets *meet to whether
+ * they have any of these in common. */
+bool nuioa_same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a, hwloc_const_bitmap_t b,
+                      bool *meet);
 
 /* Returns the first PU of `cpus` (OS indexes) in logical order, a pointer into the node; or NULL if
  * there is none. */

@@ -6,7 +6,7 @@
 
 #include "slots/core.h"
 
-/* Adds the next unused cores from `first` on to `out`, until they have `cpus` CPUs. With `whole`
+/* Sets `out` to the next unused cores from `first` on, until they have `cpus` CPUs. With `whole`
  * they must be on the NUMA node of `first`. Returns false if there are too few. */
 static bool take_run(struct nuioa_core_list *c, uint32_t first, uint32_t cpus, bool whole,
                      hwloc_bitmap_t out)
@@ -17,6 +17,7 @@ static bool take_run(struct nuioa_core_list *c, uint32_t first, uint32_t cpus, b
         have += c->used[end] ? 0 : c->list[end].pus;
     if (have < cpus)
         return false;
+    hwloc_bitmap_zero(out);
     for (uint32_t i = first; i < end; i++)
         if (!c->used[i])
             nuioa_core_list_take(c, i, UINT32_MAX, out);
@@ -96,10 +97,10 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
                      hwloc_const_bitmap_t allowed, uint32_t cpus)
 {
     struct nuioa_core_list cores;
-    int rc = nuioa_slots_reserve(slots, basis->request->task_count);
-    int opened = nuioa_core_list_open(&cores, &basis->rails, allowed);
+    int rc = nuioa_core_list_open(&cores, &basis->rails, allowed);
+    int kept = nuioa_slots_keep(slots, basis->request, 0);
     if (rc == 0)
-        rc = opened < 0 ? opened : fill_slots(slots, &cores, cpus);
+        rc = kept < 0 ? kept : fill_slots(slots, &cores, cpus);
     nuioa_core_list_close(&cores);
     return rc;
 }

@@ -220,7 +220,7 @@ int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis
     const size_t n = basis->request->task_count;
     uint32_t *room = malloc(3 * n * sizeof(*room));
     const struct sharing s = { slots, basis, room, room + n, room + 2 * n };
-    int rc = nuioa_slots_keep(slots, basis->request);
+    int rc = nuioa_slots_keep(slots, basis->request, 0);
     if (!room)
         rc = -ENOMEM;
     for (size_t i = 0; rc == 0 && i < n; i++)

@@ -106,14 +106,6 @@ static int read_ports(struct exec_plan *e)
     return 0;
 }
 
-static bool is_rail(const struct nuioa_rails *rails, uint32_t nic)
-{
-    for (unsigned r = 0; r < rails->count; r++)
-        if (rails->nic[r] == nic)
-            return true;
-    return false;
-}
-
 /* Moves the NICs of `from` to `to`. */
 static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
 {
@@ -132,7 +124,7 @@ static bool are_up(const struct nuioa_assignment *assignment, const struct nuioa
 {
     bool up = true;
     for (uint32_t k = 0; k < assignment->nic_count; k++)
-        up = up && is_rail(rails, assignment->nics[k]);
+        up = up && nuioa_rail_of(rails, (int32_t)assignment->nics[k]) >= 0;
     return up;
 }
 
@@ -141,11 +133,8 @@ static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
 {
     const uint32_t count = e->input->place.count;
     struct nuioa_request now = e->request;
-    hwloc_const_bitmap_t *cpus = malloc(count * sizeof(*cpus));
-    for (uint32_t i = 0; cpus && i < count; i++)
-        cpus[i] = e->plan.assignments[i].cpus;
     now.node = &e->node;
-    struct nuioa_assignment *all = cpus ? nuioa_rails_assign_all(rails, &now, cpus) : NULL;
+    struct nuioa_assignment *all = nuioa_rails_assign_all(rails, &now, e->plan.assignments);
     for (uint32_t i = 0; all && i < count; i++) {
         struct nuioa_assignment *a = &e->plan.assignments[i];
         if (!are_up(a, rails))
@@ -154,7 +143,6 @@ static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
     }
     if (all)
         nuioa_assignments_free(all, count);
-    free(cpus);
     return all ? 0 : tool_fail("out of memory");
 }
 

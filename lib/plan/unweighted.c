@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/unweighted.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/plan_cost.h"
+#include "slots/free_cores.h"
+#include "slots/rank_block.h"
+#include "slots/slot_pack.h"
+
+/* --- the only rank ---------------------------------------------------------------------------- */
+
+/* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use
+ * more NICs. */
+static int move(struct planner *p, hwloc_const_bitmap_t cpus, enum nuioa_reason why)
+{
+    int rc = hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0 ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = nuioa_plan_judge(p, "nearest");
+    if (rc >= 0)
+        nuioa_planner_say(p, rc == NUIOA_STANDS ? why : NUIOA_REASON_ALONE_COSTS);
+    return rc;
+}
+
+bool nuioa_alone_is_wide(const struct planner *p)
+{
+    hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
+    const struct nuioa_pu *pu = nuioa_first_pu(p->basis.request->node, cpus);
+    return pu && !nuioa_in_one_numa(p->basis.request->node, pu, cpus);
+}
+
+/* Sets `cpus` to cores among `free_cpus` on the nearest NUMA node where the rank keeps its shape,
+ * if that is nearer the NIC than its own. Returns true if there is one. */
+static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t cpus)
+{
+    const struct nuioa_node *node = p->basis.request->node;
+    hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
+    const struct nuioa_shape mask = { own, cpus };
+    uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
+    for (uint32_t numa = 0; numa < node->numa_count; numa++)
+        if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
+            nuioa_free_cores_copy(&p->basis.rails, free_cpus, numa, &mask, 1) == 0) {
+            best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
+            found = numa;
+        }
+    return found != UINT32_MAX &&
+           nuioa_free_cores_copy(&p->basis.rails, free_cpus, found, &mask, 1) == 0;
+}
+
+/* Sets `cpus` to CPUs nearer the NIC: of the free cores among `among`, and if the rank spans NUMA
+ * nodes also of its own cores. Returns true if there are such. */
+static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwloc_bitmap_t cpus)
+{
+    hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
+    hwloc_bitmap_t places = hwloc_bitmap_alloc();
+    bool found = places && nuioa_free_cores_find(&p->basis, among, places) == 0;
+    if (found && !nuioa_alone_is_wide(p))
+        found = find_numa(p, places, cpus);
+    else if (found)
+        found = hwloc_bitmap_or(places, places, own) == 0 &&
+                nuioa_slot_nearer(&p->basis, places, own, cpus);
+    hwloc_bitmap_free(places);
+    return found;
+}
+
+int nuioa_alone_place(struct planner *p)
+{
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    int rc = cpus ? 0 : -ENOMEM;
+    if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
+        rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
+    else if (cpus && find_nearer(p, nuioa_free_cores_advised(&p->basis, refused), cpus))
+        nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_FREE : refused);
+    else
+        nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
+    hwloc_bitmap_free(cpus);
+    return rc;
+}
+
+int nuioa_alone_unbound(struct planner *p)
+{
+    const struct nuioa_request *r = p->basis.request;
+    struct nuioa_assignment *assignment = &p->plan->assignments[0];
+    struct nuioa_slots slot = { 0 };
+    int rc = 0;
+    if (r->cpus_typed)
+        rc = nuioa_slots_pack(&slot, &p->basis, assignment->cpus, r->cpus_typed);
+    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
+        rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
+    else
+        nuioa_planner_say(
+            p, nuioa_alone_is_wide(p) && !r->cpus_typed
+                   ? p->basis.follows ? NUIOA_REASON_ALONE_NOT_ASKED : NUIOA_REASON_ALONE_WIDE
+               : nuioa_is_nearest(&p->basis, assignment->cpus) ||
+                       hwloc_bitmap_isincluded(r->node->allowed_cpus, assignment->cpus)
+                   ? NUIOA_REASON_ALONE_NEAREST
+                   : NUIOA_REASON_ALONE_ALL);
+    nuioa_slots_free(&slot);
+    return rc == -ENOSPC ? 0 : rc;
+}
+
+/* --- several ranks ---------------------------------------------------------------------------- */
+
+/* Moves the block with the free cores among `among`; without any if that is NULL. Sets the CPUs in
+ * the assignments. Returns as nuioa_rank_block_move does. */
+static int try_among(const struct planner *p, const struct nuioa_slots *slots,
+                     hwloc_const_bitmap_t among)
+{
+    hwloc_bitmap_t *cpus = malloc(slots->count * sizeof(hwloc_bitmap_t));
+    hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc();
+    int rc = cpus && free_cpus ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < slots->count; i++)
+        cpus[i] = p->plan->assignments[i].cpus;
+    if (rc == 0 && among)
+        rc = nuioa_free_cores_find(&p->basis, among, free_cpus);
+    bool any = rc == 0 && !hwloc_bitmap_iszero(free_cpus);
+    if (rc == 0)
+        rc = nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, cpus);
+    hwloc_bitmap_free(free_cpus);
+    free(cpus);
+    return rc;
+}
+
+/* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
+static bool hints_help(const struct nuioa_slots *slots)
+{
+    for (uint32_t i = 0; i < slots->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (slots->kind[i] == slots->kind[k] && slots->nic_cost[i] != slots->nic_cost[k])
+                return true;
+    return false;
+}
+
+/* Returns true if the lowest rank alone could have a mask nearer the NIC, or such free cores. */
+static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *own,
+                             enum nuioa_reason refused)
+{
+    struct nuioa_slots slots;
+    bool helps = false;
+    int rc = nuioa_free_slots_make(&slots, &p->basis, own,
+                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    nuioa_slots_find_parts(&slots, rc == 0 ? own->count : 0, p->basis.request->node);
+    for (uint32_t s = 1; rc == 0 && s < slots.count; s++)
+        helps |= slots.kind[s] == slots.kind[0] && slots.nic_cost[s] < slots.nic_cost[0];
+    nuioa_slots_free(&slots);
+    return helps;
+}
+
+/* Returns true if the block moves where `refused` does not hold, or in a step of the whole node. */
+static bool helps(const struct planner *p, const struct nuioa_slots *slots,
+                  enum nuioa_reason refused)
+{
+    return try_among(p, slots, nuioa_free_cores_advised(&p->basis, refused)) ==
+           NUIOA_RANK_BLOCK_MOVED;
+}
+
+/* Returns the reason why nobody moves: of all sentences the one whose advice helps. The CPUs in the
+ * assignments are undefined then. */
+static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
+                                 int result, enum nuioa_reason refused)
+{
+    if (result == NUIOA_RANK_BLOCK_SPREAD)
+        return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
+    if (nuioa_is_nearest(&p->basis, slots->cpus[0]))
+        return nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN : NUIOA_REASON_BLOCK_NEAREST;
+    if (refused != NUIOA_REASON_NONE && helps(p, slots, refused))
+        return refused;
+    if (hint_helps_first(p, slots, refused))
+        return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
+                                                    : NUIOA_REASON_BLOCK_HINT;
+    if (helps(p, slots, NUIOA_REASON_NONE))
+        return NUIOA_REASON_BLOCK_NO_FREE;
+    if (!nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide)
+        return NUIOA_REASON_BLOCK_NO_ROOM;
+    return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
+}
+
+int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
+{
+    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
+    int rc = try_among(p, slots, refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    if (rc < 0)
+        return rc;
+    if (rc == NUIOA_RANK_BLOCK_MOVED) {
+        nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
+        return nuioa_plan_judge(p, "block");
+    }
+    nuioa_planner_say(p, why_not(p, slots, rc, refused));
+    return nuioa_plan_keep(p);
+}
