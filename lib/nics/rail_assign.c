@@ -6,22 +6,14 @@
 #include <string.h>
 
 #include "nics/gpu_distance.h"
-#include "nics/rail_home.h"
 #include "nics/rail_match.h"
 #include "topology/nic_guess.h"
 #include "util/arena.h"
 
-/* The order in which claims choose. */
-enum turn {
-    TURN_KNOWN,  /* the GPU of a rank, or one that a rank whose GPUs are unknown may have; or a rank
-                   that has none */
-    TURN_UNKNOWN /* a rank whose GPUs are unknown */
-};
-
 /* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. With rails=K a rank has up to K
  * claims, those of the GPUs that nuioa_gpus_pick chooses. */
 struct claim {
-    enum turn turn;
+    bool unknown;   /* a rank whose GPUs are unknown: it chooses after all others */
     uint32_t local; /* local rank; NOBODY for a GPU that no rank is known to have */
     int32_t gpu;    /* index into node->gpus, or -1 */
     double weight;
@@ -36,38 +28,34 @@ struct chooser {
     const struct nuioa_rails *rails;
     const struct nuioa_request *request;
     const struct nuioa_assignment *assignments; /* [task_count], by local rank */
-    struct nuioa_arena arena;                   /* owns all arrays */
-    uint32_t rail_count, card_count;
-    double *card_load, *rail_load; /* in the unit of weights */
+    struct nuioa_arena *arena;                  /* of all arrays */
+    double *card_load, *rail_load;              /* in the unit of weights */
     uint32_t claim_count;
-    struct claim *claims;          /* [claim_count], in the order in which they choose */
-    uint32_t *first_row;           /* [task_count + 1]: the first row of each local rank */
-    uint32_t *distance;            /* [claim_count * rail_count]: only compared */
-    uint32_t *picked;              /* [claim_count]: the GPUs of one rank that choose */
-    uint32_t *nearest;             /* [claim_count]: the least of its distances */
-    uint32_t *first;               /* [claim_count]: the rail that it got */
-    bool *has;                     /* [task_count * rail_count]: the rank uses the rail */
-    bool *seen;                    /* [rail_count]: the rails that a rank may get which sees GPUs */
-    struct nuioa_rail_homes homes; /* of all GPUs of the node */
-    bool *held;                    /* [gpu_count]: a rank is known to have the GPU */
-    bool any_held;                 /* some rank is known to have a GPU */
+    struct claim *claims; /* [claim_count], in the order in which they choose */
+    uint32_t *first_row;  /* [task_count + 1]: the first row of each local rank */
+    uint32_t *distance;   /* [claim_count * rails]: only compared */
+    uint32_t *picked;     /* [claim_count]: the GPUs of one rank that choose */
+    uint32_t *nearest;    /* [claim_count]: the least of its distances */
+    uint32_t *first;      /* [claim_count]: the rail that it got */
+    bool *has;            /* [task_count * rails]: the rank uses the rail */
+    bool *seen;           /* [rails]: the rails that a rank may get which sees GPUs */
+    uint32_t *home;  /* [gpu_count]: the first rail of the GPU when all are in use; NULL while these
+                       are found, or if there is none */
+    uint32_t *owner; /* [rails]: the only GPU that has the rail then; NOBODY: several, or none */
+    bool *held;      /* [gpu_count]: a rank is known to have the GPU */
+    bool any_held;   /* some rank is known to have a GPU */
 };
 
 /* Returns true if no rail is nearer, and none as near is less doubted. */
 static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
 {
-    return c->distance[(size_t)row * c->rail_count + rail] == c->nearest[row];
+    return c->distance[(size_t)row * c->rails->count + rail] == c->nearest[row];
 }
 
 static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
 {
-    return &c->has[(size_t)local * c->rail_count + rail];
+    return &c->has[(size_t)local * c->rails->count + rail];
 }
-
-/* --- cards and claims ------------------------------------------------------------------------- */
-
-/* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
-#define NOT_SEEN UINT32_MAX
 
 /* A doubted rail comes after those that are as near. */
 static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
@@ -78,7 +66,7 @@ static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
     if (claim->gpu >= 0)
         return nuioa_gpu_rail_distance(c->rails, (uint32_t)claim->gpu, cpus, rail);
     if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
-        return NOT_SEEN;
+        return UINT32_MAX; /* it is near to none of the GPUs that the rank sees */
     return 2 * nuioa_rail_distance(c->rails, cpus, rail) + doubted;
 }
 
@@ -93,9 +81,9 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     if (claim->local != NOBODY)
         nuioa_gpus_near_rails(c->rails, c->request->tasks[claim->local].seen,
                               c->request->tasks[claim->local].seen_count, cpus, c->seen);
-    for (uint32_t r = 0; r < c->rail_count; r++) {
+    for (uint32_t r = 0; r < c->rails->count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
-        c->distance[(size_t)row * c->rail_count + r] = here;
+        c->distance[(size_t)row * c->rails->count + r] = here;
         claim->choices = here < c->nearest[row] ? 1 : claim->choices + (here == c->nearest[row]);
         c->nearest[row] = here < c->nearest[row] ? here : c->nearest[row];
     }
@@ -106,8 +94,8 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
 static int choosing_order(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;
-    if (x->turn != y->turn)
-        return x->turn < y->turn ? -1 : 1;
+    if (x->unknown != y->unknown)
+        return x->unknown ? 1 : -1;
     if (x->choices != y->choices)
         return x->choices < y->choices ? -1 : 1;
     if (x->weight != y->weight)
@@ -123,31 +111,24 @@ static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
     return request->tasks[local].gpus_known || !request->node->gpu_count;
 }
 
-/* Notes which GPUs ranks are known to have. */
-static void find_held(struct chooser *c)
-{
-    const struct nuioa_request *r = c->request;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
-            c->any_held = c->held[r->tasks[i].gpus[k]] = true;
-}
-
-/* Adds the claims of all GPUs that no rank is known to have, if some rank is known to have one. */
-static void add_left_gpus(struct chooser *c, double weight)
-{
-    for (uint32_t g = 0; c->any_held && g < c->homes.gpu_count; g++)
-        if (!c->held[g])
-            add_claim(c, (struct claim){ TURN_KNOWN, NOBODY, (int32_t)g, weight, 0, 0 }, NULL);
-}
-
 /* Returns the first claim of the GPU that alone has the rail when all GPUs are in use, or
  * NUIOA_NO_MACHINE. */
 static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
 {
-    for (uint32_t i = 0; c->homes.gpu_count && i < c->claim_count; i++)
-        if (c->claims[i].gpu >= 0 && c->homes.owner[rail] == (uint32_t)c->claims[i].gpu)
+    for (uint32_t i = 0; c->home && i < c->claim_count; i++)
+        if (c->claims[i].gpu >= 0 && c->owner[rail] == (uint32_t)c->claims[i].gpu)
             return i;
     return NUIOA_NO_MACHINE;
+}
+
+/* Returns true if the rail belongs to a GPU that no rank is known to have: another step may have
+ * it. */
+static bool is_left(const struct chooser *c, uint32_t rail)
+{
+    for (uint32_t g = 0; c->home && c->any_held && g < c->request->node->gpu_count; g++)
+        if (!c->held[g] && (c->owner[rail] == g || c->home[g] == rail))
+            return true;
+    return false;
 }
 
 /* Makes the claims. Ranks without weight get a small one, so that they share the rails evenly
@@ -170,7 +151,7 @@ static void add_claims(struct chooser *c)
         c->first_row[i] = c->claim_count;
         uint32_t count =
             nuioa_gpus_pick(c->rails, task, cpus, most ? most : task->gpu_count, c->picked);
-        struct claim claim = { known ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 };
+        struct claim claim = { !known, i, -1, weight, 0, 0 };
         if (!task->gpu_count)
             add_claim(c, claim, cpus);
         for (uint32_t k = 0; k < count; k++) {
@@ -182,39 +163,36 @@ static void add_claims(struct chooser *c)
         sum += weight;
     }
     c->first_row[r->task_count] = c->claim_count;
-    if (!all_known)
-        add_left_gpus(c, sum / c->claim_count);
-    qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
+    /* If some rank is known to have a GPU, those that nobody has choose, too. */
+    const double mean = sum / c->claim_count;
+    for (uint32_t g = 0; !all_known && c->any_held && g < r->node->gpu_count; g++)
+        if (!c->held[g])
+            add_claim(c, (struct claim){ false, NOBODY, (int32_t)g, mean, 0, 0 }, NULL);
 }
 
-static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
-                        const struct nuioa_request *request,
-                        const struct nuioa_assignment *assignments)
+/* Takes the arrays, and makes the claims. Returns 0 or -ENOMEM. */
+static int begin(struct chooser *c)
 {
-    size_t n = request->task_count, rows = request->node->gpu_count;
-    *c = (struct chooser){
-        .rails = rails,
-        .request = request,
-        .assignments = assignments,
-        .rail_count = rails->count,
-        .card_count = rails->card_count,
-    };
+    const struct nuioa_request *r = c->request;
+    size_t n = r->task_count, rows = r->node->gpu_count;
     for (size_t i = 0; i < n; i++)
-        rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
-    c->card_load = nuioa_arena_take(&c->arena, rails->card_count, sizeof(*c->card_load));
-    c->rail_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->rail_load));
-    c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
-    c->first_row = nuioa_arena_take(&c->arena, n + 1, sizeof(*c->first_row));
-    c->distance = nuioa_arena_take(&c->arena, rows * rails->count, sizeof(*c->distance));
-    c->picked = nuioa_arena_take(&c->arena, rows, sizeof(*c->picked));
-    c->nearest = nuioa_arena_take(&c->arena, rows, sizeof(*c->nearest));
-    c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
-    c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
-    c->seen = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->seen));
-    c->held = nuioa_arena_take(&c->arena, request->node->gpu_count, sizeof(*c->held));
-    if (c->arena.failed || nuioa_rail_homes_find(rails, &c->arena, &c->homes) < 0)
+        rows += r->tasks[i].gpu_count ? r->tasks[i].gpu_count : 1;
+    c->card_load = nuioa_arena_take(c->arena, c->rails->card_count, sizeof(*c->card_load));
+    c->rail_load = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->rail_load));
+    c->claims = nuioa_arena_take(c->arena, rows, sizeof(*c->claims));
+    c->first_row = nuioa_arena_take(c->arena, n + 1, sizeof(*c->first_row));
+    c->distance = nuioa_arena_take(c->arena, rows * c->rails->count, sizeof(*c->distance));
+    c->picked = nuioa_arena_take(c->arena, rows, sizeof(*c->picked));
+    c->nearest = nuioa_arena_take(c->arena, rows, sizeof(*c->nearest));
+    c->first = nuioa_arena_take(c->arena, rows, sizeof(*c->first));
+    c->has = nuioa_arena_take(c->arena, n * c->rails->count, sizeof(*c->has));
+    c->seen = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->seen));
+    c->held = nuioa_arena_take(c->arena, r->node->gpu_count, sizeof(*c->held));
+    if (c->arena->failed)
         return -ENOMEM;
-    find_held(c);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
+            c->any_held = c->held[r->tasks[i].gpus[k]] = true;
     add_claims(c);
     return 0;
 }
@@ -224,7 +202,7 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
 /* Returns the rail that the claim's GPU has among equals, or NOBODY. */
 static uint32_t home_of(const struct chooser *c, const struct claim *claim)
 {
-    return claim->gpu >= 0 ? c->homes.home[claim->gpu] : NOBODY;
+    return claim->gpu >= 0 && c->home ? c->home[claim->gpu] : NOBODY;
 }
 
 /* Returns the rail of this card that is nearest to the claim and, of several ports, the one with
@@ -232,7 +210,7 @@ static uint32_t home_of(const struct chooser *c, const struct claim *claim)
 static uint32_t choose_port(const struct chooser *c, const struct claim *claim, uint32_t card)
 {
     uint32_t best = NOBODY, home = home_of(c, claim);
-    for (uint32_t r = 0; r < c->rail_count; r++)
+    for (uint32_t r = 0; r < c->rails->count; r++)
         if (c->rails->card[r] == card && is_near(c, claim->row, r) &&
             (best == NOBODY || c->rail_load[r] < c->rail_load[best] ||
              (c->rail_load[r] == c->rail_load[best] && r == home)))
@@ -260,13 +238,13 @@ static bool is_beside(const struct chooser *c, const struct claim *claim, uint32
 static int choose_first(struct chooser *c)
 {
     size_t count = c->claim_count;
-    bool *allowed = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*allowed));
-    bool *beside = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*beside));
-    double *weight = nuioa_arena_take(&c->arena, count, sizeof(*weight));
-    uint32_t *card_of = nuioa_arena_take(&c->arena, count, sizeof(*card_of));
-    uint32_t *preferred = nuioa_arena_take(&c->arena, count, sizeof(*preferred));
+    bool *allowed = nuioa_arena_take(c->arena, count * c->rails->card_count, sizeof(*allowed));
+    bool *beside = nuioa_arena_take(c->arena, count * c->rails->card_count, sizeof(*beside));
+    double *weight = nuioa_arena_take(c->arena, count, sizeof(*weight));
+    uint32_t *card_of = nuioa_arena_take(c->arena, count, sizeof(*card_of));
+    uint32_t *preferred = nuioa_arena_take(c->arena, count, sizeof(*preferred));
     struct nuioa_rail_match match = { .user_count = c->claim_count,
-                                      .machine_count = c->card_count,
+                                      .machine_count = c->rails->card_count,
                                       .allowed = allowed,
                                       .better = beside,
                                       .weight = weight,
@@ -274,14 +252,14 @@ static int choose_first(struct chooser *c)
                                       .load = c->card_load,
                                       .preferred = preferred,
                                       .machine_of = card_of };
-    if (c->arena.failed)
+    if (c->arena->failed)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         uint32_t home = home_of(c, &c->claims[i]);
         weight[i] = c->claims[i].weight;
         preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->rails->card[home];
-        for (uint32_t r = 0; r < c->rail_count; r++) {
-            size_t cell = i * c->card_count + c->rails->card[r];
+        for (uint32_t r = 0; r < c->rails->count; r++) {
+            size_t cell = i * c->rails->card_count + c->rails->card[r];
             allowed[cell] |= is_near(c, c->claims[i].row, r);
             beside[cell] |= is_near(c, c->claims[i].row, r) && is_beside(c, &c->claims[i], r);
         }
@@ -313,40 +291,36 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
  * and claims are the machines. */
 static int share_out(struct chooser *c)
 {
-    struct nuioa_arena *a = &c->arena;
-    const uint32_t *card = c->rails->card, n = c->claim_count;
-    uint32_t idle_count = 0;
-    uint32_t *idle = nuioa_arena_take(a, c->rail_count, sizeof(*idle));
-    uint32_t *claim_of = nuioa_arena_take(a, c->rail_count, sizeof(*claim_of));
-    uint32_t *preferred = nuioa_arena_take(a, c->rail_count, sizeof(*preferred));
-    double *one = nuioa_arena_take(a, c->rail_count, sizeof(*one));
+    struct nuioa_arena *a = c->arena;
+    const uint32_t *card = c->rails->card;
+    const size_t n = c->claim_count, rails = c->rails->count;
+    uint32_t *claim_of = nuioa_arena_take(a, rails, sizeof(*claim_of));
+    uint32_t *preferred = nuioa_arena_take(a, rails, sizeof(*preferred));
+    double *one = nuioa_arena_take(a, rails, sizeof(*one));
     double *rate = nuioa_arena_take(a, n, sizeof(*rate));
     double *load = nuioa_arena_take(a, n, sizeof(*load));
-    bool *used = nuioa_arena_take(a, c->rail_count, sizeof(*used));
-    bool *card_used = nuioa_arena_take(a, c->card_count, sizeof(*card_used));
-    bool *allowed = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*allowed));
-    bool *beside = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*beside));
+    bool *used = nuioa_arena_take(a, rails, sizeof(*used));
+    bool *card_used = nuioa_arena_take(a, c->rails->card_count, sizeof(*card_used));
+    bool *allowed = nuioa_arena_take(a, rails * n, sizeof(*allowed));
+    bool *beside = nuioa_arena_take(a, rails * n, sizeof(*beside));
     if (a->failed)
         return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         used[c->first[i]] = card_used[card[c->first[i]]] = true;
-    for (uint32_t r = 0; r < c->rail_count; r++) {
-        one[r] = 1;
-        preferred[idle_count] = owner_claim(c, r);
-        if (!used[r] && !(c->any_held && nuioa_rail_is_left(&c->homes, c->held, r)))
-            idle[idle_count++] = r;
-    }
-    for (uint32_t i = 0; i < n; i++) {
         rate[i] = c->claims[i].weight;
         load[i] = 1;
-        for (uint32_t k = 0; k < idle_count; k++) {
-            size_t cell = (size_t)k * n + i;
-            allowed[cell] = may_add(c, &c->claims[i], idle[k], card_used[card[idle[k]]]);
-            beside[cell] = allowed[cell] && is_beside(c, &c->claims[i], idle[k]);
+    }
+    for (uint32_t r = 0; r < rails; r++) {
+        bool idle = !used[r] && !is_left(c, r);
+        one[r] = 1;
+        preferred[r] = owner_claim(c, r);
+        for (size_t i = 0; idle && i < n; i++) {
+            allowed[r * n + i] = may_add(c, &c->claims[i], r, card_used[card[r]]);
+            beside[r * n + i] = allowed[r * n + i] && is_beside(c, &c->claims[i], r);
         }
     }
-    struct nuioa_rail_match match = { .user_count = idle_count,
-                                      .machine_count = n,
+    struct nuioa_rail_match match = { .user_count = c->rails->count,
+                                      .machine_count = c->claim_count,
                                       .allowed = allowed,
                                       .better = beside,
                                       .weight = one,
@@ -355,10 +329,46 @@ static int share_out(struct chooser *c)
                                       .preferred = preferred,
                                       .machine_of = claim_of };
     int rc = nuioa_rail_match(&match);
-    for (uint32_t k = 0; rc == 0 && k < idle_count; k++)
-        if (claim_of[k] != NUIOA_NO_MACHINE)
-            *has(c, c->claims[claim_of[k]].local, idle[k]) = true;
+    for (uint32_t r = 0; rc == 0 && r < rails; r++)
+        if (claim_of[r] != NUIOA_NO_MACHINE)
+            *has(c, c->claims[claim_of[r]].local, r) = true;
     return rc;
+}
+
+/* Finds the home of each GPU, and the owner of each rail: what they get if each GPU has a rank of
+ * its own. */
+static int find_homes(struct chooser *c)
+{
+    const uint32_t gpus = c->request->node->gpu_count;
+    struct nuioa_task *tasks = nuioa_arena_take(c->arena, gpus, sizeof(*tasks));
+    struct nuioa_assignment *unplaced = nuioa_arena_take(c->arena, gpus, sizeof(*unplaced));
+    uint32_t *gpu = nuioa_arena_take(c->arena, gpus, sizeof(*gpu));
+    struct nuioa_request each = *c->request;
+    each.tasks = tasks;
+    each.task_count = gpus;
+    for (uint32_t g = 0; !c->arena->failed && g < gpus; g++) {
+        gpu[g] = g;
+        tasks[g] = (struct nuioa_task){ .gpus = &gpu[g], .gpu_count = 1, .gpus_known = true };
+    }
+    struct chooser all = {
+        .rails = c->rails, .request = &each, .assignments = unplaced, .arena = c->arena
+    };
+    int rc = c->arena->failed ? -ENOMEM : begin(&all);
+    if (rc == 0)
+        rc = choose_first(&all);
+    if (rc == 0)
+        rc = share_out(&all);
+    c->owner = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->owner));
+    if (rc < 0 || !c->owner)
+        return -ENOMEM;
+    c->home = all.first;
+    for (uint32_t r = 0; r < c->rails->count; r++) {
+        c->owner[r] = NOBODY;
+        for (uint32_t g = 0, users = 0; g < gpus; g++)
+            if (*has(&all, g, r))
+                c->owner[r] = users++ ? NOBODY : g;
+    }
+    return 0;
 }
 
 /* Returns the nearest rail that the rank does not have, of equally near ones that with the least
@@ -367,12 +377,12 @@ static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight
 {
     uint32_t best = NOBODY, best_distance = UINT32_MAX;
     double least = 0;
-    for (uint32_t r = 0; r < c->rail_count; r++) {
+    for (uint32_t r = 0; r < c->rails->count; r++) {
         const uint32_t card = c->rails->card[r];
         double load = (c->card_load[card] + weight) / c->rails->rate[card] + 1e-9 * c->rail_load[r];
         uint32_t distance = UINT32_MAX;
         for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++) {
-            uint32_t here = c->distance[(size_t)row * c->rail_count + r];
+            uint32_t here = c->distance[(size_t)row * c->rails->count + r];
             distance = here < distance ? here : distance;
         }
         if (!*has(c, local, r) &&
@@ -389,16 +399,13 @@ static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight
 static void fill_up(struct chooser *c)
 {
     const uint32_t wanted = c->request->options->rails;
-    for (uint32_t round = 2; round <= wanted && round <= c->rail_count; round++)
+    for (uint32_t round = 2; round <= wanted && round <= c->rails->count; round++)
         for (uint32_t i = 0; i < c->request->task_count; i++) {
-            uint32_t have = 0;
-            for (uint32_t r = 0; r < c->rail_count; r++)
-                have += *has(c, i, r);
-            if (have >= round)
-                continue;
             double weight = c->assignments[i].weight > 0 ? c->assignments[i].weight : 1;
-            uint32_t rail = next_rail(c, i, weight);
-            if (rail == NOBODY)
+            uint32_t have = 0, rail = next_rail(c, i, weight);
+            for (uint32_t r = 0; r < c->rails->count; r++)
+                have += *has(c, i, r);
+            if (have >= round || rail == NOBODY)
                 continue;
             c->card_load[c->rails->card[rail]] += weight;
             use(c, i, rail, weight);
@@ -407,7 +414,7 @@ static void fill_up(struct chooser *c)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Lists the rails of a rank, as indexes into node->nics: nics[rail_count]. Returns their number. */
+/* Lists the rails of a rank, as indexes into node->nics: nics[rails]. Returns their number. */
 static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
 {
     uint32_t count = 0;
@@ -416,7 +423,7 @@ static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nic
             *has(c, local, c->first[row]) = false;
             nics[count++] = c->rails->nic[c->first[row]];
         }
-    for (uint32_t r = 0; r < c->rail_count; r++)
+    for (uint32_t r = 0; r < c->rails->count; r++)
         if (*has(c, local, r))
             nics[count++] = c->rails->nic[r];
     return count;
@@ -427,12 +434,12 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
 {
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
-        uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
+        uint32_t *nics = malloc((c->rails->count + 1) * sizeof(*nics));
         if (!nics || nuioa_gpus_list_near(c->rails, &c->request->tasks[i], a) < 0) {
             free(nics);
             return -ENOMEM;
         }
-        uint32_t count = c->rail_count ? list_nics(c, i, nics) : 0;
+        uint32_t count = c->rails->count ? list_nics(c, i, nics) : 0;
         free(a->nics);
         a->nics = nics;
         a->nic_count = count;
@@ -445,24 +452,31 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     return 0;
 }
 
-int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
+int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *r,
                        struct nuioa_assignment *assignments)
 {
-    struct chooser c;
-    int rc = chooser_init(&c, rails, request, assignments);
-    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
-        rc = nuioa_assignment_set_gpus(
-            &assignments[i], request->tasks[i].gpus,
-            request->tasks[i].gpus_known ? request->tasks[i].gpu_count : 0, knows_gpus(request, i));
-    if (rc == 0 && rails->count)
+    struct nuioa_arena arena = { 0 };
+    struct chooser c = {
+        .rails = rails, .request = r, .assignments = assignments, .arena = &arena
+    };
+    int rc = rails->count && r->node->gpu_count ? find_homes(&c) : 0;
+    if (rc == 0)
+        rc = begin(&c);
+    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
+        rc = nuioa_assignment_set_gpus(&assignments[i], r->tasks[i].gpus,
+                                       r->tasks[i].gpus_known ? r->tasks[i].gpu_count : 0,
+                                       knows_gpus(r, i));
+    if (rc == 0 && rails->count) {
+        qsort(c.claims, c.claim_count, sizeof(*c.claims), choosing_order);
         rc = choose_first(&c);
-    if (rc == 0 && rails->count && !request->options->rails)
+    }
+    if (rc == 0 && rails->count && !r->options->rails)
         rc = share_out(&c);
-    if (rc == 0)
+    if (rc == 0) {
         fill_up(&c);
-    if (rc == 0)
         rc = write_nics(&c, assignments);
-    nuioa_arena_free(&c.arena);
+    }
+    nuioa_arena_free(&arena);
     return rc;
 }
 

@@ -39,8 +39,8 @@ static int begin(struct nuioa_plan *plan, const struct nuioa_request *r)
     return 0;
 }
 
-/* Fills *planner, and adds the warnings of the rails to plan->warnings. Returns as nuioa_basis_init.
- */
+/* Fills *planner, and adds the warnings of the rails to plan->warnings. Returns what
+ * nuioa_basis_init does. */
 static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
                         struct nuioa_error *err)
 {
