@@ -25,8 +25,8 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
                          hwloc_const_bitmap_t cpus);
 
 /* Returns the level of that NUMA node of `cpus` (OS indexes; NULL: of all that have CPUs) which is
- * nearest to the GPUs of a task; NUIOA_NO_LEVEL as above. CPUs with a higher level than
- * that of NULL are not beside the GPUs: others are nearer. */
+ * nearest to the GPUs of a task; NUIOA_NO_LEVEL as above. CPUs with a higher level than that of
+ * NULL are not beside the GPUs: others are nearer. */
 uint32_t nuioa_gpu_nearest(const struct nuioa_node *node, const struct nuioa_task *task,
                            hwloc_const_bitmap_t cpus);
 

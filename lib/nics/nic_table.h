@@ -13,9 +13,9 @@ struct nuioa_nic_table {
     struct nuioa_usable usable;
 };
 
-/* Makes the table from the request's node, options and allowed_cpus; it needs no tasks, and moves
- * nobody. *table is overwritten. Returns 0, -EINVAL for a wrong `nic` option, or -ENOMEM. The
- * caller frees *table with nuioa_nic_table_free in every case. */
+/* Makes the table from the request's node, options and allowed_cpus, which must not be NULL; it
+ * needs no tasks, and moves nobody. *table is overwritten. Returns 0, -EINVAL for a wrong `nic`
+ * option, or -ENOMEM. The caller frees *table with nuioa_nic_table_free in every case. */
 int nuioa_nic_table_make(const struct nuioa_request *request, struct nuioa_nic_table *table);
 
 void nuioa_nic_table_free(struct nuioa_nic_table *table);

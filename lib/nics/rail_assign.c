@@ -89,8 +89,8 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     }
 }
 
-/* Claims with few choices come before others of the same turn, which can then balance the loads,
- * and heavy ones before light ones. */
+/* Claims of ranks whose GPUs are unknown come last. Of the others, and of these, claims with few
+ * choices come first, so that the rest can balance the loads, and heavy ones before light ones. */
 static int choosing_order(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;

@@ -13,14 +13,14 @@
  * (nics/rails.h). Of equally near rails it gets one that is not doubted (topology/nic_guess.h), if
  * there is one, and so that the cards are loaded evenly, by weight over rate (nics/rail_match.h),
  * then one beside some CPUs of a rank that spans NUMA nodes, and then the one that belongs to the
- * GPU or the first in PCI order: equal nodes choose equally. A GPU has an equal
- * part of its rank's weight. If some ranks' GPUs are unknown, they are taken to have those that no
- * other rank has: these GPUs choose together with the known ones, each with the mean weight. So the
- * processes of a node, each of which knows its own GPUs alone, choose different rails.
+ * GPU or the first in PCI order: equal nodes choose equally. A GPU has an equal part of its rank's
+ * weight. If some ranks' GPUs are unknown, they are taken to have those that no other rank has:
+ * these GPUs choose together with the known ones, each with the mean weight. So the processes of a
+ * node, each of which knows its own GPUs alone, choose different rails.
  *
- * Steps that start at the same moment do not see each other. So a rail belongs to the GPU that would
- * have it if all GPUs of the node were in use, one rank on each: of a switch's equal NICs its k-th
- * GPU has the k-th one. This follows from the node alone: each step finds the same.
+ * Steps that start at the same moment do not see each other. So a rail belongs to the GPU that
+ * would have it if all GPUs of the node were in use, one rank on each: of a switch's equal NICs its
+ * k-th GPU has the k-th one. This follows from the node alone: each step finds the same.
  *
  * With the option rails=auto, rails that nobody got then go to those to which they are equally
  * near, evenly by weight. A rail that belongs to a GPU which no rank of the step has is left to

@@ -50,9 +50,10 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
 int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails);
 
 /* Returns which word of the site is missing, so that export=auto names no NIC of a rank:
- * NUIOA_ADVICE_ROLES, if some of these NICs are doubted; NUIOA_ADVICE_CONNECTED, if their
- * InfiniBand subnets have the default prefix; or NUIOA_ADVICE_COUNT: none, because they are known
- * to be connected, or fewer than two, or of another kind. nuioa_advice_text() has the sentence. */
+ * NUIOA_ADVICE_ROLES, if a guess chose these NICs or some are doubted; NUIOA_ADVICE_CONNECTED, if
+ * their InfiniBand subnets have the default prefix; or NUIOA_ADVICE_COUNT: none, because they are
+ * known to be connected, or fewer than two, or of another kind. nuioa_advice_text() has the
+ * sentence. */
 enum nuioa_advice nuioa_usable_lacks(const struct nuioa_usable *usable,
                                      const struct nuioa_node *node);
 
@@ -103,12 +104,13 @@ uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap
                              unsigned rail);
 
 /* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), as
- * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many
- * are true: 0 only if there is no rail. */
+ * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many are true: 0
+ * only if there is no rail. */
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near);
 
 /* Returns true if no rail is near `cpus` (OS indexes), because they span the NUMA nodes of all:
- * each rail is beside some of them, none is beside all, and the rails have several places. */
+ * each rail is beside some of them, none is beside all, and the rails have several places. False if
+ * their rates are unlike. */
 bool nuioa_rails_spanned(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
 #endif

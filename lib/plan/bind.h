@@ -30,9 +30,10 @@ struct nuioa_mempolicy {
     unsigned long nodes[NUIOA_NUMAS_MAX / (8 * sizeof(unsigned long))]; /* bit N: OS index N */
 };
 
-/* Sets *policy to the memory policy of an assignment. Returns 0; or -ERANGE if the policy is not
- * the default and has no NUMA node, or one with an OS index of NUIOA_NUMAS_MAX or more: *policy is
- * then the default policy. */
+/* Sets *policy to the memory policy of an assignment. For NUIOA_MEMORY_KEPT it is the default one,
+ * so that the user's policy stays. Returns 0; or -ERANGE if the policy is not the default and has
+ * no NUMA node, or one with an OS index of NUIOA_NUMAS_MAX or more: *policy is then the default
+ * policy. */
 int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy);
 
 /* Sets the memory policy of the calling thread, which fork and exec keep. The default policy

@@ -6,10 +6,10 @@
 
 /* The first step of a plan chooses on which CPUs each rank runs. Private to the library.
  *
- * It reads planner->request and the rails, and sets in planner->plan the CPUs of every assignment,
- * J before and after, the mapper, its work and bound, and the reason. Returns 0; -ENOMEM; or -ETIME
- * if the thread's processor time is past request->cpu_until_us. After an error some CPUs may have
- * been set. */
+ * It reads planner->basis, and sets in planner->plan the CPUs of every assignment and its part of
+ * J, J before and after, the mapper, its work and bound, and the reason; and may add warnings. It
+ * also changes planner->slot_of. Returns 0; -ENOMEM; or -ETIME if the thread's processor time is
+ * past request->cpu_until_us. After an error some CPUs may have been set. */
 int nuioa_plan_choose(struct planner *planner);
 
 #endif

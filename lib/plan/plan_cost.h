@@ -7,10 +7,11 @@
 /* The cost J of a placement (mapping/problem.h), and the one decision by it. Private to the
  * library. */
 
-/* Computes the cost with the NICs that ranks would get, and the part of each rank in it: with
- * `before` of the CPUs that Slurm gave, plan->before, else of those in the assignments,
- * plan->after. Mappers have a J of their own, which only estimates the NICs. Returns 0 or
- * -ENOMEM. */
+/* Computes the cost with the NICs that ranks would get, and the part of each rank in it. With
+ * `before` it is of the CPUs that Slurm gave: plan->before, and `costs.before` of the assignments.
+ * Else it is of the CPUs in the assignments: plan->after, and `costs.after`. Mappers have a J of
+ * their own, which only estimates the NICs. Returns 0; or -ENOMEM, and what it sets is
+ * undefined. */
 int nuioa_plan_cost(struct planner *planner, bool before);
 
 enum nuioa_verdict {

@@ -7,10 +7,10 @@
 /* The second step of a plan derives everything that follows from the CPUs of the ranks. Private to
  * the library.
  *
- * It reads the CPUs of every assignment in planner->plan, and sets its rank, weight, `moved`, NUMA
- * nodes, NICs, GPUs, level, memory and OMP places; and of the plan `moved`, `advice`,
- * `binds_threads` and the leaders. It may be called again after CPUs have changed. Returns 0; or
- * -ENOMEM, and some of these may be unset. */
+ * It reads plan->usable and the CPUs of every assignment in planner->plan, and sets its rank,
+ * weight, `moved`, NUMA nodes, NICs, GPUs, path, level, memory and OMP places; and of the plan
+ * `moved`, `advice`, `binds_threads` and the leaders. It may be called again after CPUs have
+ * changed. Returns 0; or -ENOMEM, and some of these may be unset. */
 int nuioa_plan_derive(struct planner *planner);
 
 #endif

@@ -6,9 +6,9 @@
 
 /* The last step of a plan finds what reports explain of each rank. Private to the library.
  *
- * It reads the CPUs and NUMA nodes of every assignment in planner->plan, and sets the rest of its
- * `costs`, and gpus_left. It decides nothing. Returns 0; or -ENOMEM, and some of these may be
- * unset. */
+ * It reads what nuioa_plan_derive has set in planner->plan, and sets `gpu_level` and the rest of
+ * `costs` of every assignment, and gpus_left. It may add to plan->advice. It decides nothing.
+ * Returns 0; or -ENOMEM, and some of these may be unset. */
 int nuioa_plan_explain(struct planner *planner);
 
 #endif

@@ -8,11 +8,12 @@
 
 /* Sets `places` of an assignment, and may add to plan->advice: one OMP place for each core, the
  * core nearest the rank's NIC first, because thread 0, which communicates, belongs there. A rank
- * with one core gets none. Returns 0 or -ENOMEM. */
+ * gets none if it has one core, with threads=off, with the mode off, and if it did not move and
+ * shares its CPUs or was left unbound by the user. Returns 0 or -ENOMEM. */
 int nuioa_plan_threads(const struct planner *planner, struct nuioa_assignment *assignment);
 
-/* Returns true if variables are to bind the threads: threads=on, and somebody said that ranks have
- * CPUs for several. */
+/* Returns true if variables are to bind the threads: threads=on, ranks are bound, and somebody said
+ * that they have CPUs for several. */
 bool nuioa_plan_binds_threads(const struct planner *planner);
 
 #endif

@@ -31,7 +31,8 @@ uint32_t nuioa_nic_level(const struct nuioa_basis *basis, uint32_t local,
 /* Returns that price: the cost of one unit of the task's traffic, as nuioa_rail_price says. */
 double nuioa_nic_price(const struct nuioa_basis *basis, uint32_t local, hwloc_const_bitmap_t cpus);
 
-/* Returns true if no NUMA node of this machine is nearer a NIC than all of `cpus` (OS indexes). */
+/* Returns true if no NUMA node with CPUs that jobs may use is nearer a NIC than all of `cpus` (OS
+ * indexes). */
 bool nuioa_is_nearest(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
 
 /* Returns true if all NUMA nodes of `cpus` (OS indexes) are equally far from each NIC. */

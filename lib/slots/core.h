@@ -35,8 +35,9 @@ struct nuioa_core_list {
     bool *used;              /* [count]: some slot has it */
 };
 
-/* Lists the cores that have a PU in `allowed`; none is used. Returns 0 or -ENOMEM. In both cases
- * the caller frees *cores with nuioa_core_list_close. */
+/* Lists the cores that have a PU in `allowed`; none is used. `rails` and `allowed` must outlive
+ * *cores. Returns 0 or -ENOMEM. In both cases the caller frees *cores with
+ * nuioa_core_list_close. */
 int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails *rails,
                          hwloc_const_bitmap_t allowed);
 

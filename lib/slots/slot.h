@@ -57,11 +57,12 @@ struct nuioa_location {
 /* Returns the location of `cpus`. It points to `cpus` and into `node`, and needs no free. */
 struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
-/* Returns the cost of one byte between the CPUs of two locations, a number without unit; 1.0 is
- * the cost within one NUMA node. Between NUMA nodes it is the mean of both directions in the
- * distance table, divided by 10; if a set spans several NUMA nodes, the mean over all pairs of
- * them. Inside one NUMA node it is 0.4, 0.6 or 0.8 if the smallest unit that both share is a core,
- * an L2 or an L3, and 1.2 between two packages. It is 1.0 where a distance is unknown. */
+/* Returns the cost of one byte between the CPUs of two locations, a number without unit; 1.0 is the
+ * cost within one NUMA node. Between NUMA nodes it is the mean of both directions in the distance
+ * table, divided by 10; if a set spans several NUMA nodes, the mean over all pairs of them. Inside
+ * one NUMA node it is 0.4, 0.6 or 0.8 if the smallest unit that both share is a core, an L2 or an
+ * L3, and 1.2 between two packages: these four are assumed, not measured. It is 1.0 where a
+ * distance is unknown. */
 double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
                            const struct nuioa_location *b);
 
