@@ -48,8 +48,9 @@ struct collector {
 int collector_start(struct collector *collector, int listener,
                     const struct collector_config *config);
 
-/* When the step is over: waits until the child has printed, for a second at most, and ends it.
- * Returns 0, also without a child; or -ETIMEDOUT: the child waited for munged, and was killed. */
+/* When the step is over: waits for a second at most until the child has printed and ended. Returns
+ * 0, also without a child; or -ETIMEDOUT: it had not ended, and was killed, which takes 0.1 s more
+ * at most. */
 int collector_end(struct collector *collector);
 
 #endif

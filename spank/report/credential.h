@@ -14,7 +14,7 @@
  * credential.c defines these functions; in a build without MUNGE credential_none.c does, and all of
  * them fail with -EIO. `socket` is the path of munged's socket, "" for the default one. Errors are
  * -EIO if libmunge is missing or munged fails, -EACCES if munged or a check refuses the credential,
- * -EBADMSG if it is none, and -ENOMEM; *err has the reason. */
+ * -EBADMSG if it is none, -EPERM if root wants to make one, and -ENOMEM; *err has the reason. */
 
 /* Checks that this host has libmunge, and the socket, which a container may lack; munged is not
  * asked. Returns 0; or negative with *err, which says what to do. */
@@ -29,7 +29,7 @@ int credential_make(const char *socket, uid_t reader, const void *bytes, size_t 
 /* Decodes a credential in this process. It accepts credentials of all users: *uid is the user who
  * made it, and the caller checks it. It refuses one that was decoded before, is not encrypted, or
  * can be decoded by others than its own user. Returns 0 and *bytes (malloc'd, caller frees; NULL if
- * empty) with their *length; or negative with *err, and *bytes is NULL. */
+ * empty) with their *length; or negative with *err, and *bytes is NULL and *uid undefined. */
 int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
                       size_t *length, struct nuioa_error *err);
 

@@ -12,8 +12,8 @@
 /* Writes it into text[size], which should have 16 bytes. */
 void port_write(uint16_t port, char *text, size_t size);
 
-/* Reads it. Returns 0 and *port, which is not 0; or negative with *err, which says what to do if
- * srun's version is another. */
+/* Reads it. Returns 0 and *port, which is not 0; or with *err -EPROTONOSUPPORT if srun's version is
+ * another, or -EINVAL. */
 int port_read(const char *text, uint16_t *port, struct nuioa_error *err);
 
 #endif

@@ -36,8 +36,8 @@ struct record {
 };
 
 /* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,
- * counts and numbers, and that texts end and are printable. `bytes` is aligned as malloc() aligns.
- * Returns 0 or -EINVAL; after an error *record is undefined. */
+ * counts and numbers, and that texts end and are printable. `bytes` is aligned to 8 bytes. Returns
+ * 0 or -EINVAL; after an error *record is undefined. */
 int record_read(const void *bytes, size_t length, struct record *record);
 
 /* Returns row `i` as a line of the report's table. */

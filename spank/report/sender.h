@@ -19,7 +19,7 @@
 #define SENDER_NODE_MS 1
 #define SENDER_ENDED_MS 300
 
-/* From so many nodes on only the first one prints its own report. */
+/* In a step of more nodes only the first one prints its own report. */
 #define SENDER_NODES_MAX 8
 
 /* The largest size in bytes of the text with a node's own report, with its NUL; a longer one is
@@ -74,7 +74,8 @@ void sender_forked(struct sender *sender);
 
 /* Gives the child the record with its seal, and the text with the node's own report, "" for none;
  * and `output`, where it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
- * Returns 0; or -errno if the child has gone, or a call was made before. */
+ * Returns 0; -ENOENT without the memory, or if a call was made before; or another -errno if the
+ * child has gone. */
 int sender_hand_over(struct sender *sender, const struct wire_seal *seal, const void *record,
                      size_t length, const char *text, int output);
 

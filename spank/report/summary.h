@@ -24,8 +24,8 @@ void summary_free(struct summary *summary);
 
 /* Adds the record of the node at `place` of the step, from 0, below WIRE_NODES_MAX, which
  * record_read() has checked, and copies what it needs. Records come in any order, one for each
- * node. What there is no memory for is left out: the report may
- * then count ranks that it does not list. */
+ * node. What there is no memory for is left out: the report may then count ranks that it does not
+ * list. */
 void summary_add(struct summary *summary, uint32_t place, const struct record *record);
 
 /* Returns the report, a text of many lines (malloc'd, caller frees), when all records were added;

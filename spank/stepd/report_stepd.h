@@ -6,7 +6,7 @@
 #include "spank/stepd/step_run.h"
 
 /* This node tells the user what it did: by srun, if a report was requested (spank/report/wire.h),
- * else by itself. No function fails, and only the last two wait. */
+ * else by itself. No function fails. Only the last two wait for the child. */
 
 /* In init_post_opt, if a report was requested: sets context->report, which report_stepd_end() frees
  * and which stays NULL without memory. If srun has opened its port, starts the child that will send
@@ -14,8 +14,9 @@
 void report_stepd_begin(struct step_run *context, spank_t spank);
 
 /* When all is done that the report is about: gives the child the record, with the context's faults,
- * and what it prints if srun does not take it. Where there is no child, prints both itself.
- * `placement` is NULL if this node has no plan. Then the context has no faults any more. */
+ * and what it prints if srun does not take it. Where there is no child, prints both itself, and
+ * gives up if the reader of stderr reads nothing for half a second. `placement` is NULL if this
+ * node has no plan. Then the context has no faults any more. */
 void report_stepd_tell(struct step_run *context, const struct placement *placement);
 
 /* In task_exit. With the node's last task it waits until the child no longer needs the job's
