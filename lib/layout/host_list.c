@@ -70,7 +70,7 @@ static int add(struct reader *r, const char *prefix, size_t length, size_t width
         r->room = room;
     }
     char *name = list->names[list->count];
-    if (length + DIGITS_MAX >= NUIOA_HOST_BYTES)
+    if (length + (width ? DIGITS_MAX : 0) >= NUIOA_HOST_BYTES)
         return refuse(r);
     memcpy(name, prefix, length);
     name[length] = '\0';

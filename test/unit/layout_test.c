@@ -56,6 +56,8 @@ static void test_hosts(void **state)
     memset(longest, 'n', sizeof(longest));
     longest[NUIOA_HOST_BYTES] = '\0';
     assert_int_equal(nuioa_host_list_parse(longest, &list, &err), -EINVAL);
+    longest[NUIOA_HOST_BYTES - 1] = '\0';
+    expect_hosts(longest, longest);
 }
 
 static void test_host_numbers(void **state)
