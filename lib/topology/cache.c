@@ -235,8 +235,8 @@ static void discover(int fd, void *arg)
     /* hwloc prints long warnings about faulty firmware to stderr, here to the output of a job. */
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     int32_t rc = nuioa_node_load(&node, source, &err);
-    if (!rc)
-        rc = nuioa_node_serialize(&node, &bytes, &length);
+    if (!rc && (rc = nuioa_node_serialize(&node, &bytes, &length)))
+        nuioa_fail(&err, rc, "%s", strerror(-rc));
     /* A failure does not matter: then the parent has gone. */
     nuioa_subprocess_write(fd, &rc, sizeof(rc));
     nuioa_subprocess_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
