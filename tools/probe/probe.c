@@ -15,7 +15,6 @@
 #include "tools/tool.h"
 #include "topology/distance.h"
 #include "topology/distance_site.h"
-#include "tools/probe/distance_write.h"
 #include "topology/node_load.h"
 #include "util/number.h"
 
