@@ -20,9 +20,9 @@
 /* Longer than every word in the table, in bytes with the final NUL. */
 #define WORD_SIZE 32
 
-/* Copies the item of a comma list that begins at *list to item[WORD_SIZE], and advances *list to the
- * next item. Returns false after the last one. An item that does not fit is cut; it then matches no
- * word. */
+/* Copies the item of a comma list that begins at *list to item[WORD_SIZE], and advances *list to
+ * the next item. Returns false after the last one. An item that does not fit is cut; it then
+ * matches no word. */
 static bool next_item(const char **list, char *item)
 {
     if (!*list)

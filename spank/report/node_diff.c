@@ -47,7 +47,7 @@ static const struct wire_nic *find(const struct record *r, const char *label)
     return NULL;
 }
 
-/* --- what may differ of a NIC: each writes it into text[size], and returns that or a constant --- */
+/* --- what may differ of a NIC: each writes it into text[size], and returns it or a constant --- */
 
 static const char *kind_of(const struct wire_nic *nic, char *text, size_t size)
 {

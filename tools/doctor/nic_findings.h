@@ -16,8 +16,8 @@ void doctor_check_missing(struct doctor *d);
 void doctor_check_locality(struct doctor *d);
 /* NICs that may be for something else than MPI, in one finding, where it matters */
 void doctor_check_roles(struct doctor *d);
-/* InfiniBand ports of which nobody says whether they are one network, so that export=auto sets
- * nothing, unless the site's export= has no auto */
+/* InfiniBand ports, more than two or beside GPUs, of which nobody says whether they are one
+ * network, so that export=auto sets nothing; unless the site's export= has no auto */
 void doctor_check_exports(struct doctor *d);
 /* ports that are down; of Ethernet only those that somebody has set up, that nic= names, or whose
  * like are of the fabric, unless no port of a compute node is up */
