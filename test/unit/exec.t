@@ -16,6 +16,7 @@ unset MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
 
 usage "a program is missing" exec
 usage "a program is missing" exec --
+usage "a program is missing" exec -- ''
 usage "'./app' is not an option: the program comes after --" exec ./app
 usage "'hostname' is not an option: the program comes after --" exec --local-rank 0 hostname
 usage "--frob: no such option" exec --frob -- true
@@ -481,6 +482,9 @@ is "... and --print shows what then is set" "$(env NUIOA_EXPORTED=UCX_NET_DEVICE
     --topology "$machines/four-rails.xml" --local-rank 0 --local-size 8 --rails connected |
     grep ^exports)" "exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1"
 is "... where it does not know the local rank, too" "$(inherited mlx5_7:1 --local-rank 0)" ""
+in_step() { SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_NUIOA_STEP=$1 inherited "${@:2}" | wc -l; }
+is "... nor what the plugin has set in this step" "$(in_step 7.0 mlx5_7:1 --local-rank 0)" 3
+is "... unlike in another one" "$(in_step 7.1 mlx5_7:1 --local-rank 0)" 0
 is "... but with off nothing changes" "$(inherited mlx5_7:1 --nuioa=off | wc -l)" 3
 
 if [ "$(filters CUDA_VISIBLE_DEVICES=)" = 0 ]; then

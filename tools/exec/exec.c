@@ -67,7 +67,7 @@ static int split(struct job *job, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--")) {
-            job->program = argv[i + 1] ? argv + i + 1 : NULL;
+            job->program = argv[i + 1] && *argv[i + 1] ? argv + i + 1 : NULL;
             return i;
         }
     return argc;
@@ -302,7 +302,7 @@ static int run(struct job *job)
         return print(job);
     if (!rc && !off)
         take_part(job);
-    else if (!off && !job->input.placed)
+    else if (!off && !exec_input_is_told())
         nuioa_exported_forget(); /* NICs of an outer step may be wrong here */
     return exec_become(job->program);
 }

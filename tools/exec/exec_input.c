@@ -17,20 +17,27 @@
 
 /* --- the process ------------------------------------------------------------------------------ */
 
+bool exec_input_is_told(void)
+{
+    const char *told = nuioa_variable(environ, NUIOA_VARIABLE_STEP);
+    const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
+    const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
+    char here[64];
+    if (!told || !id || !step)
+        return false;
+    snprintf(here, sizeof(here), "%.31s.%.31s", id, step);
+    return !strcmp(told, here);
+}
+
 /* Returns true if the plugin has placed this process: it said so for this job and step, and the
  * process is still where it said. */
 static bool is_placed(const struct exec_input *in)
 {
-    const char *told = nuioa_variable(environ, NUIOA_VARIABLE_STEP);
     const char *cpus = nuioa_variable(environ, "NUIOA_CPUS");
-    const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
-    const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
-    char here[64], *own = NULL;
-    if (!told || !cpus || !id || !step || !launcher_is_slurm(&in->place))
+    char *own = NULL;
+    if (!cpus || !launcher_is_slurm(&in->place) || !exec_input_is_told())
         return false;
-    snprintf(here, sizeof(here), "%.31s.%.31s", id, step);
-    bool placed = !strcmp(told, here) && hwloc_bitmap_list_asprintf(&own, in->cpus.own) >= 0 &&
-                  !strcmp(own, cpus);
+    bool placed = hwloc_bitmap_list_asprintf(&own, in->cpus.own) >= 0 && !strcmp(own, cpus);
     free(own);
     return placed;
 }

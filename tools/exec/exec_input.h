@@ -27,6 +27,10 @@ struct exec_input {
     struct nuioa_warnings warnings; /* faults that are no reason to stop */
 };
 
+/* Returns true if the variables of nuioa in the environment are of the step of this process: the
+ * plugin has set them for a rank of it. */
+bool exec_input_is_told(void);
+
 /* Reads who this process is, and which CPUs it has. Returns 0, or negative with *err: as
  * launcher_find() and exec_cpus_read(). The caller calls exec_input_free in any case. */
 int exec_input_read_process(struct exec_input *input, const struct launcher_request *request,
