@@ -125,12 +125,12 @@ run help
 is "help" "$status|$out|$err" "0|$whole|"
 run plan --help
 whole=$out
-run help plan
-is "help plan" "$status|$out|$err" "0|$whole|"
 # The man here has all pages but that of topo, and prints how it is called.
 mkdir "$work/man" "$work/empty"
 printf '%s\n' '#!/bin/sh' 'echo "man $*"' '[ "$*" != "-w 1 nuioa-topo" ]' >"$work/man/man"
 chmod 755 "$work/man/man"
+PATH=$work/man:$PATH run help plan
+is "help plan where standard output is no terminal: its options" "$status|$out|$err" "0|$whole|"
 # on_terminal PATH WORD...: what nuioa WORD... prints on a terminal
 on_terminal() {
     PATH=$1 "$script" -qec "'$tool' ${*:2}" /dev/null </dev/null 2>&1 | tr -d '\r'
