@@ -501,14 +501,17 @@ complete_words() {
     printf '%s\n' "${COMPREPLY[*]}"
 }
 is "completion: commands" "$(complete_words to)" topo
+is "completion: commands after help" "$(complete_words help tr)" traffic
 is "completion: options of the table" "$(complete_words plan --po)" --policy
 is "completion: options of the command" "$(complete_words plan --ta)" --tasks
 is "completion: options with a letter" "$(complete_words compare --pa)" --pairs
 is "completion: values" "$(complete_words plan --policy l)" latency
 is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency"
 is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
-for command in $(complete_words "" | sed 's/--.*//'); do
-    page=$(sed 's/\\-/-/g' "$here/../../man/nuioa-$command.1.in")
+for command in $(complete_words help ""); do
+    pages=("$here/../../man/nuioa-$command.1.in")
+    [ "$command" != exec ] || pages+=("$here/../../man/nuioa-plan.1.in") # which lists them for both
+    page=$(sed 's/\\-/-/g' "${pages[@]}")
     like "nuioa.1 has $command" "$(<"$here/../../man/nuioa.1.in")" "nuioa\\\\-$command"
     for option in $(complete_words "$command" --); do
         like "nuioa-$command.1 has $option" "$page" "$option([^a-z-]|\$)"
