@@ -18,7 +18,7 @@ void nuioa_options_init(struct nuioa_options *options)
     memset(options, 0, offsetof(struct nuioa_options, hints));
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = '\0';
-    for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
+    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++)
         if (*option->initial)
             option->set(option, options, option->initial, NULL);
     options->export_given = false;
@@ -73,7 +73,7 @@ static bool is_named(const char *name, enum nuioa_option_source source, const ch
 
 const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name)
 {
-    for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
+    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++)
         if (is_named(name_at(option, source), source, name))
             return option;
     return NULL;
@@ -82,7 +82,7 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, co
 const struct nuioa_retired *nuioa_retired_find(enum nuioa_option_source source, const char *name,
                                                const char *value)
 {
-    for (const struct nuioa_retired *r = nuioa_retired_table; r->name; r++)
+    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++)
         if (is_named(r->name, source, name) && (!r->value || (value && !strcmp(r->value, value))))
             return r;
     return NULL;
@@ -150,7 +150,7 @@ static int unknown_name(enum nuioa_option_source source, const char *name, struc
     static const char where[][20] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
     const struct nuioa_option *nearest = NULL;
     unsigned least = 3;
-    for (const struct nuioa_option *option = nuioa_option_table; option->name; option++) {
+    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++) {
         unsigned distance = edit_distance(source, name, name_at(option, source));
         if (distance < least) {
             least = distance;
@@ -167,8 +167,9 @@ static int unknown_name(enum nuioa_option_source source, const char *name, struc
 const char *nuioa_retired_spelling(const struct nuioa_retired *retired,
                                    enum nuioa_option_source source, char *text, size_t size)
 {
-    return nuioa_option_spelling(&(struct nuioa_option){ .name = retired->name }, source, text,
-                                 size);
+    struct nuioa_option gone = { .admin = retired->admin };
+    nuioa_copy(gone.name, sizeof(gone.name), retired->name);
+    return nuioa_option_spelling(&gone, source, text, size);
 }
 
 static int say_retired(const struct nuioa_retired *retired, enum nuioa_option_source source,
@@ -294,7 +295,7 @@ static void print_row(FILE *out, const char *const cells[COLUMNS])
 static void print_table(FILE *out, bool admin)
 {
     print_row(out, (const char *const[]){ "name", "values", "default", "meaning" });
-    for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
+    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++)
         if (option->admin == admin)
             print_row(out, (const char *const[]){ option->name, option->values,
                                                   *option->initial ? option->initial : "-",

@@ -320,6 +320,6 @@ const struct nuioa_option nuioa_option_table[] = {
       FIELD(hop_cost) },
     { "load_cost", "0-100", "1", "price of traffic above an even share of the NICs", true, set_cost,
       FIELD(load_cost) },
-    { NULL, NULL, NULL, NULL, false, NULL, 0, 0 },
+    { "", NULL, "", NULL, false, NULL, 0, 0 },
 };
 /* clang-format on */

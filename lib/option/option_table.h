@@ -13,13 +13,13 @@
 struct nuioa_options;
 
 struct nuioa_option {
-    const char *name;    /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
-    const char *values;  /* "bandwidth|latency": the accepted words, as help and errors show. Where
+    char name[16];      /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
+    const char *values; /* "bandwidth|latency": the accepted words, as help and errors show. Where
                             an option is an enum or bits, in the order of these */
-    const char *initial; /* the built-in default, as a user would type it; "" if there is none. For
+    char initial[12];   /* the built-in default, as a user would type it; "" if there is none. For
                             a text it takes back what an earlier source has set */
-    const char *help;    /* its meaning, one line for nuioa_options_help */
-    bool admin;          /* only plugstack.conf and the command line of nuioa(1) may set it */
+    const char *help;   /* its meaning, one line for nuioa_options_help */
+    bool admin;         /* only plugstack.conf and the command line of nuioa(1) may set it */
     /* Reads `value` and stores it in `options`. Returns 0; or, for a value that is not accepted, a
      * negative errno (-EINVAL; -ENOMEM for hints) with *err, and nothing is changed. `err` may be
      * NULL. Only nuioa_options_init and nuioa_options_set call it. */
@@ -28,7 +28,7 @@ struct nuioa_option {
     size_t field, size; /* offset and size in bytes of the option's field in struct nuioa_options */
 };
 
-/* All options. The first entry is the main switch; the last entry has name == NULL. */
+/* All options. The first entry is the main switch; the last entry has no name. */
 extern const struct nuioa_option nuioa_option_table[];
 
 #endif

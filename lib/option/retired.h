@@ -9,7 +9,7 @@
  * 2.0. */
 
 struct nuioa_retired {
-    const char *name;   /* as in nuioa_option_table */
+    char name[16];      /* as in nuioa_option_table */
     const char *value;  /* the value that went; NULL: the whole option */
     bool admin;         /* only plugstack.conf could set it */
     const char *advice; /* what to do instead: the end of the sentence */

@@ -20,7 +20,7 @@ static const char *flag_name(const struct nuioa_option *option, char *text)
 static int option_count(void)
 {
     int count = 0;
-    while (nuioa_option_table[count].name)
+    while (*nuioa_option_table[count].name)
         count++;
     return count;
 }
@@ -45,7 +45,7 @@ static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
 /* The flags of options that went: behind those of the table. */
 static void register_retired(spank_t spank, spank_opt_cb_f on_flag)
 {
-    for (int i = 0; nuioa_retired_table[i].name; i++) {
+    for (int i = 0; *nuioa_retired_table[i].name; i++) {
         char name[FLAG_TEXT], values[] = "...", usage[] = "does nothing any more";
         nuioa_retired_spelling(&nuioa_retired_table[i], NUIOA_FROM_COMMAND, name, sizeof(name));
         struct spank_option flag = {
@@ -64,7 +64,7 @@ static void register_retired(spank_t spank, spank_opt_cb_f on_flag)
 /* Options that only an administrator may set are no flags. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
-    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
+    for (int i = 0; i < FLAGS_MAX && *nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
             register_one(spank, i, on_flag);
     register_retired(spank, on_flag);
@@ -160,7 +160,7 @@ void flags_free(struct flags *flags)
 static void forget_retired(spank_t spank)
 {
     char name[FLAG_TEXT];
-    for (const struct nuioa_retired *r = nuioa_retired_table; r->name; r++) {
+    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++) {
         nuioa_retired_spelling(r, NUIOA_FROM_COMMAND, name, sizeof(name));
         slurm_compat_unset_flag(spank, name + strlen("--"));
     }
@@ -168,7 +168,7 @@ static void forget_retired(spank_t spank)
 
 void flags_export(const struct flags *flags, spank_t spank)
 {
-    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
+    for (int i = 0; i < FLAGS_MAX && *nuioa_option_table[i].name; i++) {
         char variable[FLAG_TEXT], name[FLAG_TEXT];
         if (!flags->typed[i])
             continue;

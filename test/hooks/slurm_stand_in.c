@@ -176,7 +176,7 @@ void stand_in_type(const char *flag)
 {
     const char *value = strchr(flag, '=');
     size_t length = value ? (size_t)(value - flag) : strlen(flag);
-    for (int i = 0; nuioa_option_table[i].name && stand_in.option_callback; i++) {
+    for (int i = 0; *nuioa_option_table[i].name && stand_in.option_callback; i++) {
         char text[64];
         const char *name =
             nuioa_option_spelling(&nuioa_option_table[i], NUIOA_FROM_COMMAND, text, sizeof(text)) +

@@ -445,7 +445,7 @@ static void test_help(void **state)
     (void)state;
     char *help = nuioa_options_help(), *save = NULL;
     assert_non_null(help);
-    for (const struct nuioa_option *o = nuioa_option_table; o->name; o++)
+    for (const struct nuioa_option *o = nuioa_option_table; *o->name; o++)
         assert_non_null(strstr(help, o->name));
     for (char *line = strtok_r(help, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         assert_true(strlen(line) <= 100);
