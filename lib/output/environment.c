@@ -11,11 +11,11 @@
 #include "output/gpu_nics_text.h"
 #include "util/number.h"
 
-const char *const nuioa_environment_names[] = {
+const char nuioa_environment_names[][16] = {
     "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",    "NUIOA_NEAR",
     "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",   "NUIOA_CPUS",
     "NUIOA_COMM_CPUS", "NUIOA_PLANNED", "NUIOA_NICS",     "NUIOA_GPUS",
-    "NUIOA_GPU_NICS",  "NUIOA_EXEC",    "NUIOA_EXPORTED", NULL
+    "NUIOA_GPU_NICS",  "NUIOA_EXEC",    "NUIOA_EXPORTED", ""
 };
 
 static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)

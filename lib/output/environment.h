@@ -42,8 +42,8 @@ int nuioa_environment_nics(const struct nuioa_assignment *assignment, const stru
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size);
 
-/* These are the names of all variables of nuioa; the last entry is NULL. Before a rank starts, the
+/* These are the names of all variables of nuioa; the last entry is "". Before a rank starts, the
  * caller removes them, because an outer step may have left them. */
-extern const char *const nuioa_environment_names[];
+extern const char nuioa_environment_names[][16];
 
 #endif

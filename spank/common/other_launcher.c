@@ -11,7 +11,7 @@
 
 /* The names of a launcher, without what follows a dot (mpiexec.hydra), and what to type. */
 static const struct {
-    const char *name, *options;
+    char name[12], options[44];
 } launchers[] = {
     { "mpirun", "--bind-to none nuioa exec -- ./app" },
     { "mpiexec", "--bind-to none nuioa exec -- ./app" },

@@ -102,7 +102,7 @@ static void compare_nic(struct writer *w, const struct wire_nic *usual,
                         const struct wire_nic *other, bool same_gpus)
 {
     static const struct {
-        const char *verb;
+        char verb[16];
         const char *(*of)(const struct wire_nic *nic, char *text, size_t size);
     } facts[] = {
         { "is", kind_of },  { "is", state_of },   { "is on", place_of },

@@ -13,9 +13,9 @@
 
 void rank_settings_unset_outer(spank_t spank)
 {
-    for (const char *const *name = nuioa_environment_names; *name; name++)
-        if (nuioa_variable(step_environment(spank), *name))
-            spank_unsetenv(spank, *name);
+    for (int i = 0; *nuioa_environment_names[i]; i++)
+        if (nuioa_variable(step_environment(spank), nuioa_environment_names[i]))
+            spank_unsetenv(spank, nuioa_environment_names[i]);
 }
 
 void rank_settings_unset_exported(spank_t spank)

@@ -46,8 +46,8 @@ int exec_bind(const struct exec_plan *e)
 void exec_unset_outer(void)
 {
     nuioa_exported_forget();
-    for (const char *const *name = nuioa_environment_names; *name; name++)
-        unsetenv(*name);
+    for (int i = 0; *nuioa_environment_names[i]; i++)
+        unsetenv(nuioa_environment_names[i]);
 }
 
 /* The variables of nuioa replace what is set. */
