@@ -122,40 +122,27 @@ void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus
     }
 }
 
-/* Notes the GPUs that a task sees, and maybe has. Returns 0 or -ENOMEM. */
-static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
+                         struct nuioa_assignment *a)
 {
-    free(assignment->seen);
-    assignment->seen = NULL;
-    assignment->seen_count = 0;
+    free(a->seen);
+    free(a->near);
+    a->seen = a->near = NULL;
+    a->seen_count = a->near_count = 0;
     if (!task->seen_count)
         return 0;
-    assignment->seen = malloc(task->seen_count * sizeof(*assignment->seen));
-    if (!assignment->seen)
-        return -ENOMEM;
-    memcpy(assignment->seen, task->seen, task->seen_count * sizeof(*assignment->seen));
-    assignment->seen_count = task->seen_count;
-    return 0;
-}
-
-int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
-                         struct nuioa_assignment *assignment)
-{
-    free(assignment->near);
-    assignment->near = NULL;
-    assignment->near_count = 0;
-    if (set_seen(task, assignment) < 0)
-        return -ENOMEM;
-    if (!task->seen_count || !rails->count)
-        return 0;
-    bool *near = calloc(rails->count, sizeof(*near));
-    assignment->near = malloc(rails->count * sizeof(*assignment->near));
-    if (near && assignment->near)
-        nuioa_gpus_near_rails(rails, task->seen, task->seen_count, assignment->cpus, near);
-    for (uint32_t r = 0; near && assignment->near && r < rails->count; r++)
+    bool *near = calloc((size_t)rails->count + 1, sizeof(*near));
+    a->seen = malloc(task->seen_count * sizeof(*a->seen));
+    a->near = malloc((rails->count + 1) * sizeof(*a->near));
+    int rc = near && a->seen && a->near ? 0 : -ENOMEM;
+    if (rc == 0) {
+        a->seen_count = task->seen_count;
+        memcpy(a->seen, task->seen, task->seen_count * sizeof(*a->seen));
+        nuioa_gpus_near_rails(rails, task->seen, task->seen_count, a->cpus, near);
+    }
+    for (uint32_t r = 0; rc == 0 && r < rails->count; r++)
         if (near[r])
-            assignment->near[assignment->near_count++] = rails->nic[r];
-    int rc = near && assignment->near ? 0 : -ENOMEM;
+            a->near[a->near_count++] = rails->nic[r];
     free(near);
     return rc;
 }

@@ -62,30 +62,41 @@ static void mean_levels(struct nuioa_rails *rails, struct nuioa_distance *mean)
 static void fill_levels(struct nuioa_rails *rails)
 {
     const bool latency = rails->options->policy == NUIOA_POLICY_LATENCY;
+    const uint32_t n = rails->numa_count;
     struct nuioa_distance mean;
     if (latency)
         mean_levels(rails, &mean);
     for (unsigned r = 0; !rails->arena.failed && r < rails->count; r++) {
         const struct nuioa_nic *nic = &rails->node->nics[rails->nic[r]];
-        uint8_t *level = rails->level + (size_t)r * rails->numa_count;
+        uint8_t *level = rails->level + (size_t)r * (n + 1);
         if (latency)
             nuioa_levels_from(&mean, rails->node, nic->numas, level);
         else
-            memcpy(level, nic->level, rails->numa_count);
+            memcpy(level, nic->level, n);
+        for (uint32_t k = 0; k < n; k++)
+            level[n] = level[k] > level[n] ? level[k] : level[n];
     }
 }
 
 static void fill_prices(struct nuioa_rails *rails)
 {
-    unsigned n = rails->numa_count;
-    for (unsigned r = 0; r < rails->count; r++) {
+    const uint32_t n = rails->numa_count;
+    bool any = false;
+    for (unsigned r = 0; r < rails->count; r++)
+        any = any || rails->node->nics[rails->nic[r]].measured;
+    if (any)
+        rails->price =
+            nuioa_arena_take(&rails->arena, (size_t)rails->count * (n + 1), sizeof(*rails->price));
+    for (unsigned r = 0; rails->price && r < rails->count; r++) {
         const struct nuioa_nic *nic = &rails->node->nics[rails->nic[r]];
-        if (nic->measured && !rails->price)
-            rails->price =
-                nuioa_arena_take(&rails->arena, (size_t)rails->count * n, sizeof(*rails->price));
-        for (unsigned k = 0; nic->measured && rails->price && k < n; k++)
-            rails->price[(size_t)r * n + k] =
-                nuioa_measured_price(nic->measured, n, k, rails->options->policy);
+        double *price = rails->price + (size_t)r * (n + 1);
+        for (uint32_t k = 0; k < n; k++) {
+            if (nic->measured)
+                price[k] = nuioa_measured_price(nic->measured, n, k, rails->options->policy);
+            if (price[k] <= 0)
+                price[k] = nuioa_nic_cost(rails->options, rails->level[(size_t)r * (n + 1) + k]);
+            price[n] = fmax(price[n], price[k]);
+        }
     }
 }
 
@@ -97,9 +108,10 @@ static void index_cpus(struct nuioa_rails *rails)
             rails->cpu_count = node->pus[i].os_index + 1;
     rails->numa_of = nuioa_arena_take(&rails->arena, rails->cpu_count, sizeof(*rails->numa_of));
     for (unsigned i = 0; rails->numa_of && i < rails->cpu_count; i++)
-        rails->numa_of[i] = -1;
+        rails->numa_of[i] = node->numa_count;
     for (unsigned i = 0; rails->numa_of && i < node->pu_count; i++)
-        rails->numa_of[node->pus[i].os_index] = node->pus[i].numa;
+        if (node->pus[i].numa >= 0)
+            rails->numa_of[node->pus[i].os_index] = (uint32_t)node->pus[i].numa;
 }
 
 static void number_cards(struct nuioa_rails *rails)
@@ -153,7 +165,8 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
         (struct nuioa_rails){ .node = node, .options = options, .numa_count = node->numa_count };
     bool *taken = nuioa_arena_take(&rails->arena, 2 * n, sizeof(*taken));
     rails->nic = nuioa_arena_take(&rails->arena, n, sizeof(*rails->nic));
-    rails->level = nuioa_arena_take(&rails->arena, n * node->numa_count, sizeof(*rails->level));
+    rails->level =
+        nuioa_arena_take(&rails->arena, n * (node->numa_count + 1), sizeof(*rails->level));
     rails->card = nuioa_arena_take(&rails->arena, n, sizeof(*rails->card));
     rails->rate = nuioa_arena_take(&rails->arena, n, sizeof(*rails->rate));
     index_cpus(rails);
@@ -218,14 +231,11 @@ int nuioa_rail_of(const struct nuioa_rails *rails, int32_t nic)
     return -1;
 }
 
-/* Returns the level from a rail to the farthest NUMA node. */
-static uint32_t farthest(const struct nuioa_rails *rails, unsigned rail)
+/* Returns the index of a CPU's cell in `level` and `price`. */
+static size_t cell_of(const struct nuioa_rails *rails, unsigned rail, unsigned cpu)
 {
-    uint32_t far = 0;
-    for (unsigned k = 0; k < rails->numa_count; k++)
-        if (rails->level[(size_t)rail * rails->numa_count + k] > far)
-            far = rails->level[(size_t)rail * rails->numa_count + k];
-    return far;
+    uint32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : rails->numa_count;
+    return (size_t)rail * (rails->numa_count + 1) + numa;
 }
 
 uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus)
@@ -236,11 +246,8 @@ uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail, hwloc_
     unsigned cpu;
     hwloc_bitmap_foreach_begin(cpu, cpus)
     {
-        int32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : -1;
-        uint32_t level = numa < 0 ? farthest(rails, rail)
-                                  : rails->level[(size_t)rail * rails->numa_count + numa];
-        if (level > worst)
-            worst = level;
+        uint32_t level = rails->level[cell_of(rails, rail, cpu)];
+        worst = level > worst ? level : worst;
     }
     hwloc_bitmap_foreach_end();
     return worst;
@@ -253,26 +260,15 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
     return 1 + options->remote_cost + (level - 1) * options->hop_cost;
 }
 
-/* Returns the price of one NUMA node, an index into node->numas. */
-static double price_of(const struct nuioa_rails *rails, unsigned rail, unsigned numa)
-{
-    size_t cell = (size_t)rail * rails->numa_count + numa;
-    return rails->price[cell] > 0 ? rails->price[cell]
-                                  : nuioa_nic_cost(rails->options, rails->level[cell]);
-}
-
 double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus)
 {
-    if (!rails->price || !rails->located)
+    if (!rails->price)
         return nuioa_nic_cost(rails->options, nuioa_rail_level(rails, rail, cpus));
     double worst = 1;
     unsigned cpu;
     hwloc_bitmap_foreach_begin(cpu, cpus)
     {
-        int32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : -1;
-        for (unsigned k = 0; k < rails->numa_count; k++)
-            if (numa < 0 || (unsigned)numa == k)
-                worst = fmax(worst, price_of(rails, rail, k));
+        worst = fmax(worst, rails->price[cell_of(rails, rail, cpu)]);
     }
     hwloc_bitmap_foreach_end();
     return worst;

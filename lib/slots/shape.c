@@ -86,38 +86,24 @@ static bool fits(const struct match *m, unsigned unit, struct range from, struct
                         : match_units(m, unit + 1, from, to);
 }
 
-/* Gives the unit of `from` that begins at `first` a unit of `to` that no other has. */
-static bool take_free_unit(const struct match *m, unsigned unit, uint32_t first, struct range from,
-                           struct range to)
-{
-    struct range mine = unit_at(m->from, first, from.end, unit), other;
-    for (uint32_t i = to.first; i < to.end; i = other.end) {
-        other = unit_at(m->to, i, to.end, unit);
-        if (m->owner[unit][i] != NONE || !fits(m, unit, mine, other))
-            continue;
-        m->owner[unit][i] = first;
-        return true;
-    }
-    return false;
-}
-
-/* Does the same where others may have to take another one (an augmenting path). */
+/* Gives the unit of `from` that begins at `first` a unit of `to` that no other has; or one whose
+ * owner takes another one (an augmenting path). */
 static bool find_unit(const struct match *m, unsigned unit, uint32_t first, struct range from,
                       struct range to)
 {
     struct range mine = unit_at(m->from, first, from.end, unit), other;
-    if (take_free_unit(m, unit, first, from, to))
-        return true;
-    for (uint32_t i = to.first; i < to.end; i = other.end) {
-        other = unit_at(m->to, i, to.end, unit);
-        if (m->seen[unit][i] || !fits(m, unit, mine, other))
-            continue;
-        m->seen[unit][i] = true;
-        if (!find_unit(m, unit, m->owner[unit][i], from, to))
-            continue;
-        m->owner[unit][i] = first;
-        return true;
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = to.first; i < to.end; i = other.end) {
+            const uint32_t owner = m->owner[unit][i];
+            other = unit_at(m->to, i, to.end, unit);
+            if ((pass ? m->seen[unit][i] : owner != NONE) || !fits(m, unit, mine, other))
+                continue;
+            m->seen[unit][i] |= pass;
+            if (pass && !find_unit(m, unit, owner, from, to))
+                continue;
+            m->owner[unit][i] = first;
+            return true;
+        }
     return false;
 }
 

@@ -50,7 +50,7 @@ static bool has_other_rail(const struct division *d, uint32_t first, uint32_t co
     for (unsigned r = 0;
          d->cores.rails->located && a->numa >= 0 && b->numa >= 0 && r < d->cores.rails->count;
          r++) {
-        const uint8_t *level = d->cores.rails->level + (size_t)r * d->cores.rails->numa_count;
+        const uint8_t *level = d->cores.rails->level + (size_t)r * (d->cores.rails->numa_count + 1);
         if (level[a->numa] == a->level)
             return b->level < level[b->numa];
     }
