@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "mapping/mapping.h"
 #include "nics/gpu_distance.h"
@@ -68,12 +67,13 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
     };
 }
 
-static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
+/* Decides on the slots in p->slot_of, which `mapper` has found. Returns as nuioa_plan_judge. */
+static int judge(struct planner *p, const struct nuioa_slots *slots, const char *mapper)
 {
     for (uint32_t i = 0; i < p->basis.request->task_count; i++)
         if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, slots->cpus[p->slot_of[i]]) < 0)
             return -ENOMEM;
-    return 0;
+    return nuioa_plan_judge(p, mapper);
 }
 
 /* Maps the tasks to the slots by weights and pairs, from the slots that they have. */
@@ -81,29 +81,24 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
                        struct nuioa_mapping *mapping)
 {
     const struct nuioa_request *r = p->basis.request;
-    struct nuioa_arena arena = { 0 };
-    double *weight = nuioa_arena_take(&arena, r->task_count, sizeof(*weight));
-    uint32_t *start = nuioa_arena_take(&arena, r->task_count, sizeof(*start));
-    uint32_t *kind = nuioa_arena_take(&arena, r->task_count, sizeof(*kind));
+    double *weight = nuioa_arena_take(&p->arena, r->task_count, sizeof(*weight));
+    uint32_t *start = nuioa_arena_take(&p->arena, r->task_count, sizeof(*start));
+    uint32_t *kind = nuioa_arena_take(&p->arena, r->task_count, sizeof(*kind));
     struct nuioa_load load;
-    int rc = nuioa_rail_load_make(&load, &p->basis, slots, &arena);
-    rc = arena.failed ? -ENOMEM : rc;
-    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
+    int rc = nuioa_rail_load_make(&load, &p->basis, slots, &p->arena);
+    if (rc < 0 || p->arena.failed)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++) {
         weight[i] = r->tasks[i].weight;
         start[i] = p->slot_of[i];
         kind[i] = slots->kind[start[i]];
     }
-    if (rc == 0) {
-        struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
-        problem.load = load.card_count && load.price > 0 ? &load : NULL;
-        rc = nuioa_map(&problem, p->slot_of, mapping);
-        p->plan->evaluations = mapping->evaluations;
-        p->plan->bound = mapping->bound;
-    }
-    if (rc == 0)
-        rc = nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
-    nuioa_arena_free(&arena);
-    return rc;
+    struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
+    problem.load = load.card_count && load.price > 0 ? &load : NULL;
+    rc = nuioa_map(&problem, p->slot_of, mapping);
+    p->plan->evaluations = mapping->evaluations;
+    p->plan->bound = mapping->bound;
+    return rc < 0 ? rc : nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
 }
 
 /* Returns true if every rank may have every mask. Only then the mappers' bound holds for all
@@ -154,7 +149,7 @@ static enum nuioa_reason why_by_weight(const struct nuioa_basis *basis,
 static int return_idle(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->basis.request;
-    bool *taken = calloc(slots->count, sizeof(*taken));
+    bool *taken = nuioa_arena_take(&p->arena, slots->count, sizeof(*taken));
     if (!taken)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++)
@@ -169,7 +164,6 @@ static int return_idle(struct planner *p, const struct nuioa_slots *slots)
             taken[i] = again = true;
         }
     }
-    free(taken);
     return 0;
 }
 
@@ -193,9 +187,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
         (p->basis.request->sees_gpu && p->basis.rails.count > 1) || slots.count > own->count;
     p->plan->bound_known = rc == 0 && exchangeable(&slots) && !other;
     if (rc == 0)
-        rc = set_cpus(p, &slots);
-    if (rc == 0)
-        rc = nuioa_plan_judge(p, mapping.mapper);
+        rc = judge(p, &slots, mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(&p->basis, &mapping)
                                                 : why_no_better(p, own, refused));
@@ -228,9 +220,7 @@ static int place_packed(struct planner *p)
     if (rc == 0)
         rc = map_weights(p, &slots, &mapping);
     if (rc == 0)
-        rc = set_cpus(p, &slots);
-    if (rc == 0)
-        rc = nuioa_plan_judge(p, mapping.kept ? "hopsort" : mapping.mapper);
+        rc = judge(p, &slots, mapping.kept ? "hopsort" : mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, rc == NUIOA_STANDS         ? NUIOA_REASON_PACK
                              : rc == NUIOA_NOBODY_MOVES ? NUIOA_REASON_PACK_NEAREST
@@ -275,9 +265,7 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
         return 0;
     }
     if (rc == 0)
-        rc = set_cpus(p, slots);
-    if (rc == 0)
-        rc = nuioa_plan_judge(p, mapping.kept ? "follow" : mapping.mapper);
+        rc = judge(p, slots, mapping.kept ? "follow" : mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, why_by_gpu(p, rc, why));
     return rc;
@@ -325,9 +313,7 @@ static int map_shared(struct planner *p, const struct nuioa_slots *slots)
     struct nuioa_mapping mapping = { .kept = true };
     int rc = r->hinted ? map_weights(p, slots, &mapping) : 0;
     if (rc == 0)
-        rc = set_cpus(p, slots);
-    if (rc == 0)
-        rc = nuioa_plan_judge(p, mapping.kept ? "hopsort" : mapping.mapper);
+        rc = judge(p, slots, mapping.kept ? "hopsort" : mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, rc == NUIOA_COSTS_MORE    ? NUIOA_REASON_SHARE_COSTS
                              : !p->basis.rails.located ? NUIOA_REASON_NEIGHBOURS

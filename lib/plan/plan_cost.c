@@ -2,7 +2,6 @@
 #include "plan/plan_cost.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "slots/rail_load.h"
 #include "slots/slot.h"
@@ -13,10 +12,11 @@ static struct nuioa_split *part_of(struct nuioa_assignment *assignment, bool bef
 }
 
 /* Adds the cost of each pair, one half to each of its ranks. */
-static int add_pairs(const struct nuioa_request *r, struct nuioa_assignment *assignments,
-                     bool before, struct nuioa_plan_cost *cost)
+static int add_pairs(struct planner *p, bool before, struct nuioa_plan_cost *cost)
 {
-    struct nuioa_location *at = malloc(r->task_count * sizeof(*at));
+    const struct nuioa_request *r = p->basis.request;
+    struct nuioa_assignment *assignments = p->plan->assignments;
+    struct nuioa_location *at = nuioa_arena_take(&p->arena, r->task_count, sizeof(*at));
     if (!at)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++)
@@ -29,7 +29,6 @@ static int add_pairs(const struct nuioa_request *r, struct nuioa_assignment *ass
         part_of(&assignments[pair->second], before)->neighbours += here / 2;
         cost->neighbours += here;
     }
-    free(at);
     return 0;
 }
 
@@ -46,7 +45,7 @@ int nuioa_plan_cost(struct planner *p, bool before)
     }
     int rc = nuioa_rail_load_on(&p->basis, before ? NULL : assignments, &cost.load);
     if (rc == 0 && r->pair_count)
-        rc = add_pairs(r, assignments, before, &cost);
+        rc = add_pairs(p, before, &cost);
     cost.j = cost.nic + cost.neighbours + cost.load.cost;
     *(before ? &p->plan->before : &p->plan->after) = cost;
     return rc;

@@ -2,7 +2,6 @@
 #include "plan/plan_derive.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/gpu_rank.h"
@@ -18,7 +17,7 @@ static int choose_leaders(struct planner *p)
     plan->order_count = plan->near = plan->rail_leader_count = 0;
     if (p->basis.request->options->leader == NUIOA_LEADER_OFF)
         return 0;
-    struct nuioa_candidate *candidates = malloc(n * sizeof(*candidates));
+    struct nuioa_candidate *candidates = nuioa_arena_take(&p->arena, n, sizeof(*candidates));
     if (!candidates)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
@@ -41,7 +40,6 @@ static int choose_leaders(struct planner *p)
     for (uint32_t i = 0; i < n; i++)
         plan->order[i] = candidates[i].local;
     plan->order_count = n;
-    free(candidates);
     return 0;
 }
 

@@ -2,22 +2,20 @@
 #include "plan/plan_explain.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
 
-static int count_heavier(const struct nuioa_request *r, struct nuioa_plan *plan)
+static int count_heavier(struct planner *p)
 {
-    uint32_t *order = malloc(r->task_count * sizeof(*order));
-    int rc = order ? nuioa_by_weight(r, order) : -ENOMEM;
-    for (uint32_t k = 0, heavier = 0; rc == 0 && k < r->task_count; k++) {
+    const struct nuioa_request *r = p->basis.request;
+    uint32_t *order = nuioa_by_weight(r, &p->arena);
+    for (uint32_t k = 0, heavier = 0; order && k < r->task_count; k++) {
         if (k && r->tasks[order[k]].weight < r->tasks[order[k - 1]].weight)
             heavier = k;
-        plan->assignments[order[k]].costs.heavier = heavier;
+        p->plan->assignments[order[k]].costs.heavier = heavier;
     }
-    free(order);
-    return rc;
+    return order ? 0 : -ENOMEM;
 }
 
 /* Adds a partner if it is among those with most bytes; of partners with equal bytes, the lower rank
@@ -50,10 +48,10 @@ static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, doubl
     add_partner(costs, most, other, bytes);
 }
 
-static int add_pairs(const struct planner *p)
+static int add_pairs(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
-    double(*most)[NUIOA_PARTNERS_MAX] = calloc(r->task_count, sizeof(*most));
+    double(*most)[NUIOA_PARTNERS_MAX] = nuioa_arena_take(&p->arena, r->task_count, sizeof(*most));
     if (!most)
         return -ENOMEM;
     for (uint32_t k = 0; k < r->pair_count; k++) {
@@ -63,14 +61,15 @@ static int add_pairs(const struct planner *p)
         add_pair(p->plan, pair->first, pair->second, pair->bytes, most[pair->first]);
         add_pair(p->plan, pair->second, pair->first, pair->bytes, most[pair->second]);
     }
-    free(most);
     return 0;
 }
 
 /* Finds for each rank that moved a rank that moved to some of its former CPUs. */
-static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
+static int find_successors(struct planner *p)
 {
-    int32_t *owner = malloc((cpu_count + 1) * sizeof(*owner));
+    struct nuioa_plan *plan = p->plan;
+    const uint32_t cpu_count = p->basis.rails.cpu_count;
+    int32_t *owner = nuioa_arena_take(&p->arena, cpu_count, sizeof(*owner));
     int cpu;
     if (!owner)
         return -ENOMEM;
@@ -87,7 +86,6 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
                 owner[cpu] != (int32_t)i)
                 assignment->costs.gave_way = owner[cpu];
     }
-    free(owner);
     return 0;
 }
 
@@ -148,9 +146,9 @@ int nuioa_plan_explain(struct planner *p)
     }
     int rc = add_pairs(p);
     if (rc == 0)
-        rc = count_heavier(p->basis.request, plan);
+        rc = count_heavier(p);
     if (rc == 0)
-        rc = find_successors(plan, p->basis.rails.cpu_count);
+        rc = find_successors(p);
     if (rc == 0)
         find_gpu_levels(p);
     return rc == 0 ? advise_on_far(p) : rc;

@@ -45,7 +45,7 @@ static int planner_init(struct planner *p, const struct nuioa_request *r, struct
                         struct nuioa_error *err)
 {
     *p = (struct planner){ .plan = plan, .acts = r->options->mode == NUIOA_ON };
-    p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
+    p->slot_of = nuioa_arena_take(&p->arena, r->task_count, sizeof(*p->slot_of));
     for (uint32_t i = 0; p->slot_of && i < r->task_count; i++)
         p->slot_of[i] = i;
     int rc = nuioa_basis_init(&p->basis, r, &plan->warnings, err);
@@ -55,7 +55,7 @@ static int planner_init(struct planner *p, const struct nuioa_request *r, struct
 static void planner_free(struct planner *p)
 {
     nuioa_basis_free(&p->basis);
-    free(p->slot_of);
+    nuioa_arena_free(&p->arena);
 }
 
 void nuioa_planner_say(struct planner *p, enum nuioa_reason why)

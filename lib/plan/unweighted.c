@@ -2,7 +2,6 @@
 #include "plan/unweighted.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "plan/plan_cost.h"
 #include "slots/free_cores.h"
@@ -108,18 +107,14 @@ int nuioa_alone_unbound(struct planner *p)
 static int try_among(const struct planner *p, const struct nuioa_slots *slots,
                      hwloc_const_bitmap_t among)
 {
-    hwloc_bitmap_t *cpus = malloc(slots->count * sizeof(hwloc_bitmap_t));
     hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc();
-    int rc = cpus && free_cpus ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < slots->count; i++)
-        cpus[i] = p->plan->assignments[i].cpus;
+    int rc = free_cpus ? 0 : -ENOMEM;
     if (rc == 0 && among)
         rc = nuioa_free_cores_find(&p->basis, among, free_cpus);
     bool any = rc == 0 && !hwloc_bitmap_iszero(free_cpus);
     if (rc == 0)
-        rc = nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, cpus);
+        rc = nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, p->plan->assignments);
     hwloc_bitmap_free(free_cpus);
-    free(cpus);
     return rc;
 }
 

@@ -13,13 +13,17 @@ int nuioa_basis_init(struct nuioa_basis *b, const struct nuioa_request *r,
     b->allowed_cpus = hwloc_bitmap_dup(r->allowed_cpus ? r->allowed_cpus : r->node->allowed_cpus);
     b->allowed_numas =
         hwloc_bitmap_dup(r->allowed_numas ? r->allowed_numas : r->node->allowed_numas);
-    if (!b->allowed_cpus || !b->allowed_numas)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    return nuioa_rails_init(&b->rails, r->node, r->options, warnings, err);
+    b->rank_cpus = hwloc_bitmap_alloc();
+    bool failed = !b->allowed_cpus || !b->allowed_numas || !b->rank_cpus;
+    for (uint32_t i = 0; !failed && i < r->task_count; i++)
+        failed = hwloc_bitmap_or(b->rank_cpus, b->rank_cpus, r->tasks[i].cpus) < 0;
+    return failed ? nuioa_fail(err, -ENOMEM, "out of memory")
+                  : nuioa_rails_init(&b->rails, r->node, r->options, warnings, err);
 }
 
 void nuioa_basis_free(struct nuioa_basis *b)
 {
+    hwloc_bitmap_free(b->rank_cpus);
     hwloc_bitmap_free(b->allowed_cpus);
     hwloc_bitmap_free(b->allowed_numas);
     nuioa_rails_free(&b->rails);
@@ -100,38 +104,34 @@ static int heavier_first(const void *a, const void *b)
     return x->local < y->local ? -1 : x->local > y->local;
 }
 
-int nuioa_by_weight(const struct nuioa_request *r, uint32_t *order)
+uint32_t *nuioa_by_weight(const struct nuioa_request *r, struct nuioa_arena *arena)
 {
-    struct rank *ranks = malloc(r->task_count * sizeof(*ranks));
-    if (!ranks)
-        return -ENOMEM;
+    struct rank *ranks = nuioa_arena_take(arena, r->task_count, sizeof(*ranks));
+    uint32_t *order = nuioa_arena_take(arena, r->task_count, sizeof(*order));
+    if (arena->failed)
+        return NULL;
     for (uint32_t i = 0; i < r->task_count; i++)
         ranks[i] = (struct rank){ i, r->tasks[i].weight };
     qsort(ranks, r->task_count, sizeof(*ranks), heavier_first);
     for (uint32_t i = 0; i < r->task_count; i++)
         order[i] = ranks[i].local;
-    free(ranks);
-    return 0;
+    return order;
 }
 
-/* Returns true if two ranks have CPUs in common, or if there is no memory to know. */
-static bool masks_overlap(const struct nuioa_request *r)
+/* Returns true if two ranks have CPUs in common. */
+static bool masks_overlap(const struct nuioa_basis *b)
 {
-    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
-    bool overlap = !seen;
-    for (uint32_t i = 0; !overlap && i < r->task_count; i++) {
-        overlap = hwloc_bitmap_intersects(seen, r->tasks[i].cpus) ||
-                  hwloc_bitmap_or(seen, seen, r->tasks[i].cpus) < 0;
-    }
-    hwloc_bitmap_free(seen);
-    return overlap;
+    int sum = 0;
+    for (uint32_t i = 0; i < b->request->task_count; i++)
+        sum += hwloc_bitmap_weight(b->request->tasks[i].cpus);
+    return sum != hwloc_bitmap_weight(b->rank_cpus);
 }
 
 bool nuioa_shares(const struct nuioa_basis *b)
 {
     const struct nuioa_request *r = b->request;
     if (r->options->cores == NUIOA_CORES_SHARE)
-        return nuioa_unbound(b) || masks_overlap(r);
+        return nuioa_unbound(b) || masks_overlap(b);
     return r->options->cores == NUIOA_CORES_AUTO && r->options->asked &&
            (!r->sees_gpu || b->follows) && nuioa_unbound(b);
 }

@@ -9,6 +9,7 @@
 struct nuioa_basis {
     const struct nuioa_request *request; /* the caller's */
     struct nuioa_rails rails;
+    hwloc_bitmap_t rank_cpus;     /* OS indexes of the CPUs that some rank has */
     hwloc_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
     hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
     bool follows;                 /* CPUs follow GPUs (nics/gpu_distance.h) */
@@ -45,9 +46,9 @@ bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct nuioa_basis *basis);
 
-/* Writes the local ranks to order[task_count], the heaviest first, and of equal ones the lowest.
- * Returns 0 or -ENOMEM. */
-int nuioa_by_weight(const struct nuioa_request *request, uint32_t *order);
+/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. The array
+ * belongs to `arena`. NULL: out of memory. */
+uint32_t *nuioa_by_weight(const struct nuioa_request *request, struct nuioa_arena *arena);
 
 /* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
  * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked

@@ -18,8 +18,7 @@ uint32_t nuioa_core_count(const struct nuioa_node *node, hwloc_const_bitmap_t cp
     return cores;
 }
 
-/* Returns one more than the index of the last PU of the core that begins with node->pus[first]. */
-static uint32_t core_end(const struct nuioa_node *node, uint32_t first)
+uint32_t nuioa_core_end(const struct nuioa_node *node, uint32_t first)
 {
     uint32_t end = first;
     while (end < node->pu_count && node->pus[end].core == node->pus[first].core)
@@ -34,7 +33,7 @@ int nuioa_cores_whole(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
     hwloc_bitmap_zero(whole);
     for (uint32_t i = 0, end; i < node->pu_count; i = end) {
         bool any = false;
-        end = core_end(node, i);
+        end = nuioa_core_end(node, i);
         for (uint32_t k = i; !any && k < end; k++)
             any = hwloc_bitmap_isset(cpus, node->pus[k].os_index);
         for (uint32_t k = i; any && rc == 0 && k < end; k++)
@@ -90,7 +89,7 @@ int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails
         struct nuioa_core core = {
             .index = pu->core, .first = i, .package = pu->package, .numa = pu->numa
         };
-        core.end = end = core_end(node, i);
+        core.end = end = nuioa_core_end(node, i);
         hwloc_bitmap_zero(own);
         core.pus = take(cores, &core, UINT32_MAX, own);
         core.level = nuioa_rails_nearest(rails, own);

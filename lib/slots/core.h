@@ -10,6 +10,9 @@
 /* Returns how many cores have a PU in `cpus` (OS indexes). */
 uint32_t nuioa_core_count(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
+/* Returns one more than the index of the last PU of the core that begins with node->pus[first]. */
+uint32_t nuioa_core_end(const struct nuioa_node *node, uint32_t first);
+
 /* Sets `whole`, the caller's bitmap, to all PUs of the cores that have a PU in `cpus`; both are OS
  * indexes. Returns 0 or -ENOMEM. */
 int nuioa_cores_whole(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,

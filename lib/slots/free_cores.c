@@ -39,19 +39,17 @@ int nuioa_free_cores_find(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus
                           hwloc_bitmap_t free_cpus)
 {
     const struct nuioa_node *node = b->request->node;
-    hwloc_bitmap_t other = hwloc_bitmap_alloc(), taken = hwloc_bitmap_alloc();
-    int rc = other && taken && hwloc_bitmap_not(other, cpus) == 0 ? 0 : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < b->request->task_count; i++)
-        if (hwloc_bitmap_or(other, other, b->request->tasks[i].cpus) < 0)
-            rc = -ENOMEM;
-    if (rc == 0)
-        rc = nuioa_cores_whole(node, other, taken);
-    if (rc == 0)
-        rc = nuioa_cores_whole(node, cpus, free_cpus);
-    if (rc == 0 && hwloc_bitmap_andnot(free_cpus, free_cpus, taken) < 0)
-        rc = -ENOMEM;
-    hwloc_bitmap_free(other);
-    hwloc_bitmap_free(taken);
+    int rc = 0;
+    hwloc_bitmap_zero(free_cpus);
+    for (uint32_t i = 0, end; rc == 0 && i < node->pu_count; i = end) {
+        bool free = true;
+        end = nuioa_core_end(node, i);
+        for (uint32_t k = i; free && k < end; k++)
+            free = hwloc_bitmap_isset(cpus, node->pus[k].os_index) &&
+                   !hwloc_bitmap_isset(b->rank_cpus, node->pus[k].os_index);
+        for (uint32_t k = i; rc == 0 && free && k < end; k++)
+            rc = hwloc_bitmap_set(free_cpus, node->pus[k].os_index) < 0 ? -ENOMEM : 0;
+    }
     return rc;
 }
 

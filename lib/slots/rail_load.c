@@ -113,9 +113,9 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
     double *fixed = nuioa_arena_take(arena, cards, sizeof(*fixed));
     double *weight = nuioa_arena_take(arena, r->task_count, sizeof(*weight));
     uint64_t *near = nuioa_arena_take(arena, slots->count, sizeof(*near));
-    uint32_t *order = nuioa_arena_take(arena, r->task_count, sizeof(*order));
+    uint32_t *order = nuioa_by_weight(r, arena);
     bool *is_near = nuioa_arena_take(arena, rails, sizeof(*is_near));
-    if (arena->failed || nuioa_by_weight(r, order) < 0)
+    if (arena->failed)
         return -ENOMEM;
     find_parts(&basis->rails, part);
     find_near(&basis->rails, slots, is_near, near);

@@ -47,8 +47,8 @@ struct search {
     const struct nuioa_basis *basis;
     const struct nuioa_slots *slots;
     hwloc_const_bitmap_t free_cpus;
-    hwloc_bitmap_t *out;      /* [task_count]: the result, and bitmaps for the search before */
-    struct nuioa_arena arena; /* of all arrays */
+    struct nuioa_assignment *out; /* [task_count]: their CPUs are the result, and for the search */
+    struct nuioa_arena arena;     /* of all arrays */
     struct nuioa_blocks blocks;
     hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_shape *masks; /* [task_count]: for copy_block */
@@ -84,12 +84,12 @@ static int add_place(struct search *s, hwloc_const_bitmap_t cpus)
 static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone)
 {
     const struct nuioa_blocks *b = &s->blocks;
-    hwloc_bitmap_t whole = s->out[b->first[x]];
+    hwloc_bitmap_t whole = s->out[b->first[x]].cpus;
     uint32_t count = 0;
     hwloc_bitmap_zero(s->room);
     for (uint32_t i = 0; i < s->slots->count; i++) {
         if (b->of[i] == x)
-            s->masks[count++] = (struct nuioa_shape){ s->slots->cpus[i], s->out[i] };
+            s->masks[count++] = (struct nuioa_shape){ s->slots->cpus[i], s->out[i].cpus };
         if (b->of[i] == gone && hwloc_bitmap_or(s->room, s->room, s->slots->cpus[i]) < 0)
             return -ENOMEM;
     }
@@ -140,7 +140,7 @@ static int find_free_places(struct search *s)
             rc = rc == -ENOSPC ? 0 : rc;
         }
         if (rc == 0 && free) /* the CPUs are those of block 0, the last one that was copied */
-            rc = add_place(s, s->out[0]);
+            rc = add_place(s, s->out[0].cpus);
     }
     return rc;
 }
@@ -315,7 +315,7 @@ static int assign_ranks(struct search *s)
         for (uint32_t i = 0; equal && i < s->slots->count; i++)
             for (uint32_t k = 0; rc == 0 && b->of[i] == x && k < s->slots->count; k++)
                 if (b->of[k] == y && nuioa_block_takes(b, i, k) &&
-                    hwloc_bitmap_copy(s->out[i], s->slots->cpus[k]) < 0)
+                    hwloc_bitmap_copy(s->out[i].cpus, s->slots->cpus[k]) < 0)
                     rc = -ENOMEM;
     }
     return rc;
@@ -372,9 +372,11 @@ static int move_first_block(struct search *s)
 }
 
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
-                          hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus)
+                          hwloc_const_bitmap_t free_cpus, struct nuioa_assignment *assignments)
 {
-    struct search s = { .basis = basis, .slots = slots, .free_cpus = free_cpus, .out = cpus };
+    struct search s = {
+        .basis = basis, .slots = slots, .free_cpus = free_cpus, .out = assignments
+    };
     int result = find_places(&s);
     if (result == 0)
         result = move_first_block(&s);

@@ -11,7 +11,7 @@
  * free, and other blocks may follow it there. Private to the library. */
 
 enum nuioa_rank_block_result {
-    NUIOA_RANK_BLOCK_MOVED,     /* `cpus` is a better placement */
+    NUIOA_RANK_BLOCK_MOVED,     /* to a better placement */
     NUIOA_RANK_BLOCK_NEAREST,   /* no place for the block is nearer the NIC */
     NUIOA_RANK_BLOCK_SPREAD,    /* there are no blocks (-ENOTSUP of nuioa_blocks_find) */
     NUIOA_RANK_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
@@ -27,10 +27,9 @@ enum nuioa_rank_block_result {
  * block keeps its shape (slots/shape.h), and none but the one that gives way to the lowest rank's
  * goes to a place that is farther from the NIC.
  *
- * Writes cpus[task_count], the caller's bitmaps: those of each task, by local rank. Returns a
- * nuioa_rank_block_result, or -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED `cpus` is
- * undefined. */
+ * Sets the CPUs of assignments[task_count], by local rank. Returns a nuioa_rank_block_result, or
+ * -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED these CPUs are undefined. */
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
-                          hwloc_const_bitmap_t free_cpus, hwloc_bitmap_t *cpus);
+                          hwloc_const_bitmap_t free_cpus, struct nuioa_assignment *assignments);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "util/arena.h"
 #include "util/clock.h"
 
 #define FORBIDDEN INT64_MAX
@@ -70,8 +70,6 @@ static int find_paths(struct search *s, uint32_t item)
         for (uint32_t a = 0; a < n; a++)
             for (uint32_t b = 0; s->distance[a] != FORBIDDEN && b < n; b++) {
                 size_t k = (size_t)a * n + b;
-                /* -Wanalyzer-use-of-uninitialized-value: find_steps has filled both in.
-                 * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
                 if (s->mover[k] == NOBODY || s->distance[a] + s->step[k] >= s->distance[b])
                     continue;
                 s->distance[b] = s->distance[a] + s->step[k];
@@ -105,22 +103,22 @@ static int enter(struct search *s, uint32_t item)
 
 int nuioa_transport(const struct nuioa_transportation *t, uint32_t *place_of)
 {
-    size_t n = t->places;
-    struct search s = { .t = t, .place_of = place_of };
-    s.room = malloc((n + 1) * sizeof(*s.room));
-    s.step = malloc((n * n + 1) * sizeof(*s.step));
-    s.mover = malloc((n * n + 1) * sizeof(*s.mover));
-    s.distance = malloc((n + 1) * sizeof(*s.distance));
-    s.from = malloc((n + 1) * sizeof(*s.from));
-    int rc = s.room && s.step && s.mover && s.distance && s.from ? 0 : -ENOMEM;
+    const size_t n = t->places;
+    struct nuioa_arena arena = { 0 };
+    struct search s = {
+        .t = t,
+        .place_of = place_of,
+        .room = nuioa_arena_take(&arena, n, sizeof(*s.room)),
+        .step = nuioa_arena_take(&arena, n * n, sizeof(*s.step)),
+        .mover = nuioa_arena_take(&arena, n * n, sizeof(*s.mover)),
+        .distance = nuioa_arena_take(&arena, n, sizeof(*s.distance)),
+        .from = nuioa_arena_take(&arena, n, sizeof(*s.from)),
+    };
+    int rc = arena.failed ? -ENOMEM : 0;
     if (rc == 0)
         memcpy(s.room, t->room, n * sizeof(*s.room));
     for (uint32_t i = 0; rc == 0 && i < t->items; i++)
         rc = enter(&s, i);
-    free(s.room);
-    free(s.step);
-    free(s.mover);
-    free(s.distance);
-    free(s.from);
+    nuioa_arena_free(&arena);
     return rc;
 }
