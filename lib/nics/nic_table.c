@@ -6,10 +6,19 @@
 
 #include "nics/rail_assign.h"
 
-/* Makes one task on each GPU. `index` has room for the GPUs' numbers, to which the tasks point. */
-static void fill_tasks(const struct nuioa_request *r, struct nuioa_task *tasks, uint32_t *index)
+int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *table)
 {
-    for (uint32_t i = 0; i < r->node->gpu_count; i++) {
+    const uint32_t n = r->node->gpu_count;
+    struct nuioa_arena arena = { 0 };
+    struct nuioa_rails rails = { 0 };
+    struct nuioa_task *tasks = nuioa_arena_take(&arena, n, sizeof(*tasks));
+    uint32_t *index = nuioa_arena_take(&arena, n, sizeof(*index));
+    struct nuioa_request each = {
+        .node = r->node, .options = r->options, .task_count = n, .tasks = tasks, .sees_gpu = true
+    };
+    *table = (struct nuioa_nic_table){ .gpu_count = n };
+    int rc = arena.failed ? -ENOMEM : nuioa_rails_init(&rails, r->node, r->options, NULL, NULL);
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
         index[i] = i;
         tasks[i] = (struct nuioa_task){ .rank = i,
                                         .weight = 1,
@@ -18,30 +27,12 @@ static void fill_tasks(const struct nuioa_request *r, struct nuioa_task *tasks, 
                                         .gpu_count = 1,
                                         .gpus_known = true };
     }
-}
-
-int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *table)
-{
-    const uint32_t n = r->node->gpu_count;
-    struct nuioa_rails rails = { 0 };
-    struct nuioa_task *tasks = calloc((size_t)n + 1, sizeof(*tasks));
-    uint32_t *index = calloc((size_t)n + 1, sizeof(*index));
-    struct nuioa_request each = {
-        .node = r->node, .options = r->options, .task_count = n, .tasks = tasks, .sees_gpu = true
-    };
-    *table = (struct nuioa_nic_table){ .gpu_count = n };
-    int rc = -ENOMEM;
-    if (tasks && index) {
-        fill_tasks(r, tasks, index);
-        rc = nuioa_rails_init(&rails, r->node, r->options, NULL, NULL);
-    }
     if (rc == 0)
         rc = nuioa_usable_find(&table->usable, &rails);
     if (rc == 0 && !(table->gpus = nuioa_rails_assign_all(&rails, &each, NULL)))
         rc = -ENOMEM;
     nuioa_rails_free(&rails);
-    free(tasks);
-    free(index);
+    nuioa_arena_free(&arena);
     return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_choose.h"
+#include "plan/planner.h"
 
 #include <errno.h>
 #include <math.h>

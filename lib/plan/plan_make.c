@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/plan_choose.h"
 #include "plan/plan_cost.h"
-#include "plan/plan_derive.h"
-#include "plan/plan_explain.h"
 #include "plan/planner.h"
 #include "util/clock.h"
 
@@ -64,13 +61,6 @@ void nuioa_planner_say(struct planner *p, enum nuioa_reason why)
     nuioa_copy(p->plan->reason, sizeof(p->plan->reason), nuioa_reason_text(why));
 }
 
-/* Finds what follows from the CPUs of the ranks, and what reports explain of it. */
-static int finish(struct planner *p)
-{
-    int rc = nuioa_plan_derive(p);
-    return rc == 0 ? nuioa_plan_explain(p) : rc;
-}
-
 static void add_notes(struct nuioa_plan *plan)
 {
     size_t used = strlen(plan->reason);
@@ -99,7 +89,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)
-            rc = finish(&planner);
+            rc = nuioa_plan_derive(&planner);
         if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
             rc = -ETIME;
         if (rc == -ETIME)
@@ -128,7 +118,7 @@ int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan
     if (rc == 0)
         rc = nuioa_plan_keep(&planner);
     if (rc == 0)
-        rc = finish(&planner);
+        rc = nuioa_plan_derive(&planner);
     plan->moved = plan->bound_known = false;
     plan->evaluations = 0;
     nuioa_planner_say(&planner, request->stay ? request->stay : NUIOA_REASON_BIND_FAILED);

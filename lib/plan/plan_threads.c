@@ -34,24 +34,24 @@ static void measure_place(const struct planner *p, const struct nuioa_assignment
         !hwloc_bitmap_isincluded(core->cpus, p->basis.request->node->nics[assignment->nic].cpus);
 }
 
-/* Lists the cores of an assignment, in the order of the machine: cores[count], which are all that
- * it has. Returns 0 or -ENOMEM. */
-static int list_cores(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                      struct omp_place *cores, uint32_t count)
+/* Makes a place of each core of an assignment, in the order of the machine, and lists them in
+ * cores[core count]. Returns 0 or -ENOMEM. */
+static int list_cores(const struct nuioa_node *node, struct nuioa_assignment *assignment,
+                      struct omp_place *cores)
 {
-    uint32_t at = 0, last = UINT32_MAX;
+    uint32_t last = UINT32_MAX, count = 0;
     for (uint32_t i = 0; i < node->pu_count; i++) {
         const struct nuioa_pu *pu = &node->pus[i];
         if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
             continue;
-        at += last != UINT32_MAX && pu->core != last;
+        if (pu->core != last) {
+            cores[count] = (struct omp_place){ .cpus = hwloc_bitmap_alloc(), .order = count };
+            if (!cores[count].cpus)
+                return -ENOMEM;
+            assignment->places[assignment->place_count++] = cores[count++].cpus;
+        }
         last = pu->core;
-        if (at >= count)
-            break;
-        cores[at].order = at;
-        if (!cores[at].cpus && !(cores[at].cpus = hwloc_bitmap_alloc()))
-            return -ENOMEM;
-        hwloc_bitmap_set(cores[at].cpus, pu->os_index);
+        hwloc_bitmap_set(cores[count - 1].cpus, pu->os_index);
     }
     return 0;
 }
@@ -90,30 +90,24 @@ static bool places_wanted(const struct planner *p, const struct nuioa_assignment
             !(nuioa_unbound(&p->basis) && (r->task_count > 1 || r->bound_by_user)));
 }
 
-int nuioa_plan_threads(const struct planner *p, struct nuioa_assignment *assignment)
+int nuioa_plan_threads(struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->basis.request->node;
     const uint32_t count = nuioa_core_count(node, assignment->cpus);
     nuioa_assignment_drop_places(assignment);
     if (count < 2 || !places_wanted(p, assignment))
         return 0;
-    struct omp_place *cores = calloc(count, sizeof(*cores));
+    struct omp_place *cores = nuioa_arena_take(&p->arena, count, sizeof(*cores));
     assignment->places = calloc(count, sizeof(*assignment->places));
-    int rc = cores && assignment->places ? list_cores(node, assignment, cores, count) : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < count; i++)
+    if (!cores || !assignment->places || list_cores(node, assignment, cores) < 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
         measure_place(p, assignment, &cores[i]);
-    if (rc == 0) {
-        qsort(cores, count, sizeof(*cores), nearer_place);
-        advise_on_threads(p, assignment, cores, count);
-    }
-    for (uint32_t i = 0; cores && i < count; i++) {
-        if (rc == 0)
-            assignment->places[assignment->place_count++] = cores[i].cpus;
-        else
-            hwloc_bitmap_free(cores[i].cpus);
-    }
-    free(cores);
-    return rc;
+    qsort(cores, count, sizeof(*cores), nearer_place);
+    advise_on_threads(p, assignment, cores, count);
+    for (uint32_t i = 0; i < count; i++)
+        assignment->places[i] = cores[i].cpus;
+    return 0;
 }
 
 bool nuioa_plan_binds_threads(const struct planner *p)

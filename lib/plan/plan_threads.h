@@ -10,7 +10,7 @@
  * core nearest the rank's NIC first, because thread 0, which communicates, belongs there. A rank
  * gets none if it has one core, with threads=off, with the mode off, and if it did not move and
  * shares its CPUs or was left unbound by the user. Returns 0 or -ENOMEM. */
-int nuioa_plan_threads(const struct planner *planner, struct nuioa_assignment *assignment);
+int nuioa_plan_threads(struct planner *planner, struct nuioa_assignment *assignment);
 
 /* Returns true if variables are to bind the threads: threads=on, ranks are bound, and somebody said
  * that they have CPUs for several. */

@@ -5,8 +5,8 @@
 #include "plan/plan.h"
 #include "slots/basis.h"
 
-/* The state while a plan is made: what the steps of planning read, and what they write. Private to
- * the library. */
+/* The steps in which a plan is made, and the state that they read and write. Private to the
+ * library. */
 struct planner {
     struct nuioa_basis basis;
     struct nuioa_plan *plan;  /* the caller's */
@@ -17,5 +17,18 @@ struct planner {
 
 /* Makes `why` the reason of the plan, with its sentence. */
 void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
+
+/* The first step chooses on which CPUs each rank runs. It reads planner->basis, and sets in
+ * planner->plan the CPUs of every assignment and its part of J, J before and after, the mapper, its
+ * work and bound, and the reason; and may add warnings. It also changes planner->slot_of. Returns
+ * 0; -ENOMEM; or -ETIME if the thread's processor time is past request->cpu_until_us. After an
+ * error some CPUs may have been set. */
+int nuioa_plan_choose(struct planner *planner);
+
+/* The second step derives everything that follows from plan->usable and the CPUs of every
+ * assignment: its rank, weight, `moved`, NUMA nodes, NICs, GPUs, path, levels, memory, OMP places and
+ * costs; and of the plan `moved`, `advice`, `binds_threads`, `gpus_left` and the leaders. It may be
+ * called again after CPUs have changed. Returns 0; or -ENOMEM, and some of these may be unset. */
+int nuioa_plan_derive(struct planner *planner);
 
 #endif

@@ -81,9 +81,9 @@ int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails
     const struct nuioa_node *node = rails->node;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     *cores = (struct nuioa_core_list){ .rails = rails, .allowed = allowed };
-    cores->list = malloc((node->pu_count + 1) * sizeof(*cores->list));
-    cores->used = calloc(node->pu_count + 1, sizeof(*cores->used));
-    bool failed = !cores->list || !cores->used || !own;
+    cores->list = nuioa_arena_take(&cores->arena, node->pu_count, sizeof(*cores->list));
+    cores->used = nuioa_arena_take(&cores->arena, node->pu_count, sizeof(*cores->used));
+    bool failed = cores->arena.failed || !own;
     for (uint32_t i = 0, end; !failed && i < node->pu_count; i = end) {
         const struct nuioa_pu *pu = &node->pus[i];
         struct nuioa_core core = {
@@ -105,6 +105,5 @@ int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails
 
 void nuioa_core_list_close(struct nuioa_core_list *cores)
 {
-    free(cores->list);
-    free(cores->used);
+    nuioa_arena_free(&cores->arena);
 }

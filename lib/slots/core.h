@@ -30,6 +30,7 @@ struct nuioa_core {
 
 /* The cores that slots are made of. */
 struct nuioa_core_list {
+    struct nuioa_arena arena;        /* of the arrays */
     const struct nuioa_rails *rails; /* the caller's, and so are the CPUs */
     hwloc_const_bitmap_t allowed;    /* OS indexes of the CPUs that may be used */
     uint32_t count;

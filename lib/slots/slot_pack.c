@@ -2,7 +2,6 @@
 #include "slots/slot_pack.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "slots/core.h"
 
@@ -73,8 +72,10 @@ static void share_out(struct core_run *runs, uint32_t count, uint32_t tasks)
 
 static int fill_slots(struct nuioa_slots *slots, struct nuioa_core_list *c, uint32_t cpus)
 {
-    struct core_run *runs = calloc(c->count + 1, sizeof(*runs));
-    uint32_t n = runs ? list_runs(c, cpus, runs) : 0, slot = 0;
+    struct core_run *runs = nuioa_arena_take(&c->arena, c->count, sizeof(*runs));
+    if (!runs)
+        return -ENOMEM;
+    uint32_t n = list_runs(c, cpus, runs), slot = 0;
     share_out(runs, n, slots->count);
     for (uint32_t b = 0; b < n; b++) {
         uint32_t left = runs[b].share;
@@ -85,12 +86,10 @@ static int fill_slots(struct nuioa_slots *slots, struct nuioa_core_list *c, uint
             }
     }
     /* The remaining slots may span NUMA nodes. */
-    for (uint32_t i = 0; runs && i < c->count && slot < slots->count; i++)
+    for (uint32_t i = 0; i < c->count && slot < slots->count; i++)
         if (!c->used[i] && take_run(c, i, cpus, false, slots->cpus[slot]))
             slot++;
-    int rc = !runs ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
-    free(runs);
-    return rc;
+    return slot < slots->count ? -ENOSPC : 0;
 }
 
 int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
@@ -146,9 +145,9 @@ bool nuioa_slot_nearer(const struct nuioa_basis *basis, hwloc_const_bitmap_t all
     const struct nuioa_node *node = basis->request->node;
     const struct nuioa_pu *pu = nuioa_first_pu(node, like);
     const uint32_t now = nuioa_rails_nearest(&basis->rails, like);
-    uint32_t *pus = calloc(node->pu_count + 1, sizeof(*pus));
     struct nuioa_core_list c;
     bool found = false, opened = nuioa_core_list_open(&c, &basis->rails, allowed) == 0;
+    uint32_t *pus = nuioa_arena_take(&c.arena, node->pu_count + 1, sizeof(*pus));
     if (opened && pus && pu) {
         bool whole = nuioa_in_one_numa(node, pu, like);
         shape_of(node, like, pus);
@@ -157,6 +156,5 @@ bool nuioa_slot_nearer(const struct nuioa_basis *basis, hwloc_const_bitmap_t all
                     nuioa_rails_nearest(&basis->rails, cpus) < now;
     }
     nuioa_core_list_close(&c);
-    free(pus);
     return found;
 }

@@ -2,7 +2,6 @@
 #include "slots/slot_share.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "slots/core.h"
@@ -217,16 +216,17 @@ static int share_all(const struct sharing *s)
 
 int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis)
 {
-    const size_t n = basis->request->task_count;
-    uint32_t *room = malloc(3 * n * sizeof(*room));
-    const struct sharing s = { slots, basis, room, room + n, room + 2 * n };
-    int rc = nuioa_slots_keep(slots, basis->request, 0);
-    if (!room)
-        rc = -ENOMEM;
-    for (size_t i = 0; rc == 0 && i < n; i++)
+    const uint32_t n = basis->request->task_count;
+    if (nuioa_slots_keep(slots, basis->request, 0) < 0)
+        return -ENOMEM;
+    const struct sharing s = {
+        .slots = slots,
+        .basis = basis,
+        .member = nuioa_arena_take(&slots->arena, n, sizeof(*s.member)),
+        .level = nuioa_arena_take(&slots->arena, n, sizeof(*s.level)),
+        .mask_of = nuioa_arena_take(&slots->arena, n, sizeof(*s.mask_of)),
+    };
+    for (uint32_t i = 0; !slots->arena.failed && i < n; i++)
         s.mask_of[i] = UINT32_MAX;
-    if (rc == 0)
-        rc = share_all(&s);
-    free(room);
-    return rc;
+    return slots->arena.failed ? -ENOMEM : share_all(&s);
 }
