@@ -26,9 +26,9 @@ void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
 int nuioa_plan_choose(struct planner *planner);
 
 /* The second step derives everything that follows from plan->usable and the CPUs of every
- * assignment: its rank, weight, `moved`, NUMA nodes, NICs, GPUs, path, levels, memory, OMP places and
- * costs; and of the plan `moved`, `advice`, `binds_threads`, `gpus_left` and the leaders. It may be
- * called again after CPUs have changed. Returns 0; or -ENOMEM, and some of these may be unset. */
+ * assignment: its rank, weight, `moved`, NUMA nodes, NICs, GPUs, path, levels, memory, OMP places
+ * and costs; and of the plan `moved`, `advice`, `binds_threads`, `gpus_left` and the leaders. It may
+ * be called again after CPUs have changed. Returns 0; or -ENOMEM, and some of these may be unset. */
 int nuioa_plan_derive(struct planner *planner);
 
 #endif
