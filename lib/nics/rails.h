@@ -27,12 +27,12 @@ struct nuioa_rails {
     bool down;                /* `count` is 0, and would not be if all ports were up */
     bool located;             /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count;      /* that of the node */
-    /* Both are by rail and NUMA node (index into node->numas); numa_count stands for the farthest: a
-     * CPU whose NUMA node is unknown counts as there. */
+    /* Both are by rail and NUMA node (index into node->numas). The entry numa_count is the highest
+     * of the rail, for CPUs whose NUMA node is unknown. */
     uint8_t *level;     /* [count * (numa_count + 1)] */
     double *price;      /* the same: nuioa_rail_price; NULL: nothing was measured */
     uint32_t cpu_count; /* one more than the largest OS index of a CPU */
-    uint32_t *numa_of;  /* [cpu_count]: by OS index of a CPU */
+    uint32_t *numa_of;  /* [cpu_count]: by OS index of a CPU; numa_count: unknown */
     uint32_t card_count;
     uint32_t *card; /* [count]: below card_count; equal for the ports of one card */
     bool rated;     /* the rates of all rails are known */

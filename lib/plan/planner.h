@@ -27,8 +27,9 @@ int nuioa_plan_choose(struct planner *planner);
 
 /* The second step derives everything that follows from plan->usable and the CPUs of every
  * assignment: its rank, weight, `moved`, NUMA nodes, NICs, GPUs, path, levels, memory, OMP places
- * and costs; and of the plan `moved`, `advice`, `binds_threads`, `gpus_left` and the leaders. It may
- * be called again after CPUs have changed. Returns 0; or -ENOMEM, and some of these may be unset. */
+ * and the rest of its costs; and of the plan `moved`, `advice`, `binds_threads`, `gpus_left` and
+ * the leaders. It may be called again after CPUs have changed. Returns 0; or -ENOMEM, and some of
+ * these may be unset. */
 int nuioa_plan_derive(struct planner *planner);
 
 #endif

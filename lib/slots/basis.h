@@ -46,8 +46,8 @@ bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct nuioa_basis *basis);
 
-/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. The array
- * belongs to `arena`. NULL: out of memory. */
+/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. The
+ * array belongs to `arena`. NULL: out of memory. */
 uint32_t *nuioa_by_weight(const struct nuioa_request *request, struct nuioa_arena *arena);
 
 /* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
