@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the NIC of this process. Pointers need c_void_p: without it ctypes cuts them to 32 bits."""
+"""Prints the NIC of this process. Pointers need c_void_p, or else ctypes cuts them to 32 bits."""
 import ctypes
 nuioa = ctypes.CDLL("libnuioa-client.so.1")
 nuioa.nuioa_client_open.restype = ctypes.c_void_p

@@ -81,3 +81,9 @@ int nuioa_plan_judge(struct planner *p, const char *mapper)
     rc = nuioa_plan_keep(p);
     return rc < 0 ? rc : NUIOA_COSTS_MORE;
 }
+
+void nuioa_planner_say(struct planner *p, enum nuioa_reason why)
+{
+    p->plan->why = why;
+    nuioa_copy(p->plan->reason, sizeof(p->plan->reason), nuioa_reason_text(why));
+}

@@ -55,12 +55,6 @@ static void planner_free(struct planner *p)
     nuioa_arena_free(&p->arena);
 }
 
-void nuioa_planner_say(struct planner *p, enum nuioa_reason why)
-{
-    p->plan->why = why;
-    nuioa_copy(p->plan->reason, sizeof(p->plan->reason), nuioa_reason_text(why));
-}
-
 static void add_notes(struct nuioa_plan *plan)
 {
     size_t used = strlen(plan->reason);
