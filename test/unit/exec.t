@@ -209,6 +209,10 @@ by "... and the number of local ranks" "local rank 1 of 3 (torchrun), rank 4" "$
 by "torchrun in a step of one task" "local rank 3 of 4 (torchrun), rank 3" SLURM_LOCALID=0 \
     SLURM_PROCID=0 SLURM_GTIDS=0 SLURM_STEP_NUM_TASKS=1 LOCAL_RANK=3 LOCAL_WORLD_SIZE=4 RANK=3 \
     WORLD_SIZE=4
+for i in 0 3; do
+    by "LOCAL_RANK alone, of rank 0, in local rank $i" "local rank $i of 8 (openmpi)" LOCAL_RANK=0 \
+        OMPI_COMM_WORLD_LOCAL_RANK=$i OMPI_COMM_WORLD_LOCAL_SIZE=8
+done
 by "two that agree" "local rank 3 of 8 (openmpi)" OMPI_COMM_WORLD_LOCAL_RANK=3 \
     OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=3 LOCAL_WORLD_SIZE=8
 options=(--local-size 8)
@@ -288,7 +292,7 @@ once "... the size of the job, of which this is one step" \
 once "... a part of the numbers is there" "LOCAL_WORLD_SIZE is unset or not a number" 4 \
     "${step[@]}" LOCAL_RANK=%d
 once "... two launchers" "OMPI_COMM_WORLD_LOCAL_RANK=0 and LOCAL_RANK=1 contradict" 4 "${ompi[@]}" \
-    LOCAL_RANK=1
+    LOCAL_RANK=1 RANK=%r
 once "... and their sizes" "OMPI_COMM_WORLD_LOCAL_SIZE=4 and LOCAL_WORLD_SIZE=2 contradict" 4 \
     "${ompi[@]}" LOCAL_RANK=%d LOCAL_WORLD_SIZE=2
 once "... workers of one process of a launcher" \

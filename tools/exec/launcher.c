@@ -230,11 +230,14 @@ static bool is_copied(const struct said *copy, const struct said *slurm)
            copy->local == slurm->local && copy->rank == slurm->rank && copy->size == slurm->size;
 }
 
-/* Returns true if `l` is not compared with the launcher that is found already. Slurm is, where a
- * script may have copied its numbers in the step of this process. */
+/* Returns true if `l` is not compared with the launcher that is found: LOCAL_RANK alone among
+ * several ranks of another launcher, and Slurm but where a script may have copied its numbers. */
 static bool is_passed_over(const struct launcher *l, const struct said *said,
                            const struct launcher *found, const struct said *had)
 {
+    if (is_named(l, "torchrun"))
+        return said->count == UNKNOWN && said->rank == UNKNOWN && said->size == UNKNOWN &&
+               had->local < had->count && had->count != UNKNOWN && had->count > 1;
     if (!is_last_resort(l))
         return false;
     return !is_named(l, "slurm") || !is_named(found, "torchrun") || had->count != UNKNOWN ||
