@@ -108,3 +108,19 @@ void own_gpus_tell(const struct step_run *c, uint32_t local, spank_t spank)
     find_own(c, local, step_environment(spank), &gpus);
     task_memory_tell(c->task_memory, local, &gpus);
 }
+
+bool own_gpus_are_denied(const struct step_run *c)
+{
+    const struct nuioa_node *node = &c->facts->node;
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
+    uint8_t access[TASK_GPUS_MAX];
+    bool denied = devices && !node->emulated && node->gpu_count && node->gpu_count <= TASK_GPUS_MAX;
+    if (denied) {
+        nuioa_gpu_devices_read(node, "", devices);
+        gpu_access_self(devices, node->gpu_count, access);
+    }
+    for (uint32_t i = 0; denied && i < node->gpu_count; i++)
+        denied = access[i] == GPU_ACCESS_DENIED;
+    free(devices);
+    return denied;
+}

@@ -2,6 +2,8 @@
 #ifndef SPANK_TASK_OWN_GPUS_H
 #define SPANK_TASK_OWN_GPUS_H
 
+#include <stdbool.h>
+
 #include <slurm/spank.h>
 
 #include "spank/stepd/step_run.h"
@@ -12,5 +14,9 @@
  * waits for no other process. It does nothing in a step without GPUs, or if slurmstepd has written
  * this task's part of the task memory and knows its GPUs. */
 void own_gpus_tell(const struct step_run *context, uint32_t local, spank_t spank);
+
+/* Returns true if the kernel denies this task all GPUs of the node, which is not emulated and has
+ * one or more. Another task may have them. */
+bool own_gpus_are_denied(const struct step_run *context);
 
 #endif

@@ -15,6 +15,7 @@
 #include "spank/stepd/gpu_share.h"
 #include "spank/stepd/task_gpus.h"
 #include "spank/task/gpu_nics_lookup.h"
+#include "spank/task/own_gpus.h"
 #include "util/variable.h"
 
 #define ROOM TASK_MEMORY_TEXT_MAX
@@ -205,11 +206,14 @@ static void set_nics(struct own *own)
     else if (text)
         set_shared(own, text);
     free(text);
-    if (!done &&
-        (known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(own->spank))))) {
+    if (done)
+        return;
+    known = known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(own->spank)));
+    if (known)
         set_others(own, task->text + task->libraries, "");
+    /* That a step without GPUs may use none of the node's, its tasks alone find out. */
+    if (known || (!c->facts->step.sees_gpu && own_gpus_are_denied(c)))
         set_automatic(own, task->text + task->automatic);
-    }
 }
 
 void own_settings_apply(const struct step_run *c, uint32_t local, spank_t spank)
