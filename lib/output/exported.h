@@ -7,11 +7,11 @@
 
 #include "option/option_environment.h"
 
-/* The variables by which nuioa has chosen the NICs of other libraries for a rank. NUIOA_EXPORTED
- * names them, for people: NAME,NAME. A step, or `nuioa exec`, that inherits them from a rank of
- * another step takes them back first: there they would look like the user's, and be wrong.
- * NUIOA_VARIABLE_EXPORTED has the values, NAME=VALUE and blanks, so that what the user has changed
- * meanwhile is left alone. */
+/* The variables by which nuioa has chosen the NICs of other libraries for a rank, and placed its
+ * threads. NUIOA_EXPORTED names them, for people: NAME,NAME. A step, or `nuioa exec`, that inherits
+ * them from a rank of another step takes them back first: there they would look like the user's,
+ * and be wrong. NUIOA_VARIABLE_EXPORTED has the values, NAME=VALUE and blanks, so that what the
+ * user has changed meanwhile is left alone. */
 
 /* The two values while variables are set. All zeros: none yet. */
 struct nuioa_exported {

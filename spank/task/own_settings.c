@@ -39,25 +39,18 @@ static void set_ours(spank_t spank, const char *block)
 }
 
 /* Sets those variables of other programs whose names begin with `prefix`, where the user has set
- * nothing. With `exported` they are noted. */
-static void set_some(spank_t spank, const char *block, const char *prefix,
-                     struct nuioa_exported *exported)
+ * nothing, and notes them. */
+static void set_others(struct own *own, const char *block, const char *prefix)
 {
     char name[64];
     const char *value;
     while ((value = nuioa_block_next(&block, name, sizeof(name)))) {
-        char **environment = step_environment(spank);
+        char **environment = step_environment(own->spank);
         if (!strncmp(name, prefix, strlen(prefix)) && !nuioa_variable(environment, name) &&
             !nuioa_is_set_otherwise(environment, name) &&
-            (!exported || nuioa_exported_add(exported, name, value)))
-            spank_setenv(spank, name, value, 0);
+            nuioa_exported_add(&own->exported, name, value))
+            spank_setenv(own->spank, name, value, 0);
     }
-}
-
-/* Sets the variables of other libraries. */
-static void set_others(struct own *own, const char *block, const char *prefix)
-{
-    set_some(own->spank, block, prefix, &own->exported);
 }
 
 /* Sets the variables of export=auto, if nobody else chooses NICs and this process reaches them. */
@@ -230,6 +223,6 @@ void own_settings_apply(const struct step_run *c, uint32_t local, spank_t spank)
         set_step(spank);
     set_nics(&own);
     if (!placed)
-        set_some(spank, own.task->text + own.task->threads, "", NULL);
+        set_others(&own, own.task->text + own.task->threads, "");
     set_exported(&own);
 }

@@ -67,7 +67,7 @@ const struct variant variants[] = {
       .lines = 1 },
     { .name = "mem=interleave, threads, two CPUs a task", .nodes = 1, .tasks = 1, .faults = true,
       .cpus_per_task = 2, .flags = { "nuioa", "nuioa-mem=interleave", "nuioa-threads=on" },
-      .has = { "OMP_PLACES=", "OMP_PROC_BIND=" } },
+      .has = { "OMP_PLACES=", "OMP_PROC_BIND=", "NUIOA_EXPORTED=OMP_PLACES,OMP_PROC_BIND" } },
     { .name = "threads that nobody wants bound", .nodes = 1, .tasks = 1, .cpus_per_task = 2,
       .flags = { "nuioa" }, .environment = { "OMP_NUM_THREADS=1" },
       .has = { "NUIOA_NIC=", "!OMP_P", "!MPIR_CVAR", "!I_MPI" } },

@@ -62,6 +62,10 @@ is "threads: nothing that binds them is set" "$(grep -cE '^(OMP_P|MPIR_|I_MPI_)'
 run "${patient[@]}" --local-rank 0 --local-size 1 --cpus-per-task 2 --threads on -- env
 is "--threads on: bound, if there are cores to choose from" \
     "$(grep -c '^OMP_PLACES=' "$work/out")" "$(grep -c '^NUIOA_COMM_CPUS=' "$work/out")"
+run "${patient[@]}" --local-rank 0 --local-size 1 --cpus-per-task 2 --threads on -- \
+    "$tool" "${patient[@]}" --local-rank 0 --local-size 1 -- env
+is "... and a program in it, that is placed anew, does not inherit them" \
+    "$(grep -cE '^OMP_P|NUIOA_EXPORTED' "$work/out")|$(grep -c '^NUIOA_VERSION' "$work/out")" "0|1"
 pid=$("$tool" "${patient[@]}" --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
 is "it is the same process" "$(sort <<<"$pid" | uniq -c | awk '{ print $1 }')" 2
 ls -l /proc/self/fd >"$work/fds"

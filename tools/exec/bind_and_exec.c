@@ -59,15 +59,24 @@ static void set_ours(const char *block)
         setenv(name, value, 1);
 }
 
-/* Those that other programs read do not. With `exported` they are noted. */
+/* Those that other programs read do not. They are noted. */
 static void set_others(const char *block, struct nuioa_exported *exported)
 {
     char name[64];
     const char *value;
     while ((value = nuioa_block_next(&block, name, sizeof(name))))
         if (!nuioa_variable(environ, name) && !nuioa_is_set_otherwise(environ, name) &&
-            (!exported || nuioa_exported_add(exported, name, value)))
+            nuioa_exported_add(exported, name, value))
             setenv(name, value, 1);
+}
+
+/* Says for an inner step what has been set. */
+static void set_exported(const struct nuioa_exported *exported)
+{
+    if (!*exported->names)
+        return;
+    setenv("NUIOA_EXPORTED", exported->names, 1);
+    setenv(NUIOA_VARIABLE_EXPORTED, exported->values, 1);
 }
 
 /* Says of whom the variables are, for libnuioa-client. */
@@ -91,32 +100,30 @@ char *exec_exports(const struct exec_plan *e, const char *program, bool shown)
     return tool_exports_of(&e->plan, &e->node, &e->input->options, e->input->place.local, check);
 }
 
-/* Sets those variables of other libraries that choose NICs, and says so. */
-static void set_exports(const struct exec_plan *e, const char *program)
+/* Sets those variables of other libraries that choose NICs. */
+static void set_exports(const struct exec_plan *e, const char *program,
+                        struct nuioa_exported *exported)
 {
-    struct nuioa_exported exported = { "", "" };
     char *block = exec_exports(e, program, false);
     if (block)
-        set_others(block, &exported);
+        set_others(block, exported);
     free(block);
-    if (!*exported.names)
-        return;
-    setenv("NUIOA_EXPORTED", exported.names, 1);
-    setenv(NUIOA_VARIABLE_EXPORTED, exported.values, 1);
 }
 
 static void set_variables(struct exec_plan *e, const char *program, char *block)
 {
     const struct nuioa_options *o = &e->input->options;
     uint32_t local = e->input->place.local;
+    struct nuioa_exported exported = { "", "" };
     bool placed = nuioa_threads_are_placed(environ);
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_ours(block);
     set_rank_id(e);
-    set_exports(e, program);
+    set_exports(e, program, &exported);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
-        set_others(block, NULL);
+        set_others(block, &exported);
+    set_exported(&exported);
 }
 
 void exec_apply(struct exec_plan *e, const char *program)
@@ -134,7 +141,7 @@ void exec_apply(struct exec_plan *e, const char *program)
                    e->input->place.local, strerror(-rc));
 }
 
-void exec_set_nics(const struct exec_plan *e, const char *program)
+void exec_set_nics(const struct exec_plan *e, const char *program, struct nuioa_exported *exported)
 {
     const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
     char *block = malloc(BLOCK_SIZE);
@@ -143,7 +150,8 @@ void exec_set_nics(const struct exec_plan *e, const char *program)
     if (nuioa_environment_nics(own, &e->node, &e->input->options, block, BLOCK_SIZE) >= 0)
         set_ours(block);
     set_rank_id(e);
-    set_exports(e, program);
+    set_exports(e, program, exported);
+    set_exported(exported);
     free(block);
 }
 

@@ -2,6 +2,7 @@
 #ifndef NUIOA_TOOL_BIND_AND_EXEC_H
 #define NUIOA_TOOL_BIND_AND_EXEC_H
 
+#include "output/exported.h"
 #include "tools/exec/exec_plan.h"
 
 /* A process takes its part of the plan before it becomes the program. */
@@ -24,8 +25,10 @@ char *exec_exports(const struct exec_plan *exec, const char *program, bool shown
  * *exec. */
 void exec_apply(struct exec_plan *exec, const char *program);
 
-/* Sets the variables that depend on the NICs of the process only. */
-void exec_set_nics(const struct exec_plan *exec, const char *program);
+/* Sets the variables that depend on the NICs of the process only. *exported has those of other
+ * programs that were set before, and gets these, too. */
+void exec_set_nics(const struct exec_plan *exec, const char *program,
+                   struct nuioa_exported *exported);
 
 /* Becomes the program, an array that ends with NULL, of which the first is looked for in PATH.
  * Returns only if that fails, after a message on stderr: an exit status. */

@@ -67,12 +67,30 @@ void exec_placed_settle(struct exec_plan *e)
                          : "the plugin has placed this rank: nothing is left to do");
 }
 
+/* Takes back what the plugin has set for other libraries, but that which places threads: the process
+ * stays where it is. Notes that in *kept. */
+static void forget_nics(struct nuioa_exported *kept)
+{
+    static const char *const threads[] = { "OMP_PLACES", "OMP_PROC_BIND",
+                                           "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
+                                           "I_MPI_ASYNC_PROGRESS_PIN" };
+    char names[2048], *rest = nuioa_exported_outer(environ, names, sizeof(names)), *name;
+    while ((name = nuioa_next_word(&rest, " "))) {
+        bool keeps = false;
+        for (unsigned i = 0; i < sizeof(threads) / sizeof(*threads); i++)
+            keeps = keeps || !strcmp(name, threads[i]);
+        if (!keeps || !nuioa_exported_add(kept, name, nuioa_variable(environ, name)))
+            unsetenv(name);
+    }
+}
+
 void exec_placed_tell(const struct exec_plan *e, const char *program)
 {
     static const char *const names[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL",
                                          "NUIOA_GPU_NICS" };
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
         unsetenv(names[i]);
-    nuioa_exported_forget();
-    exec_set_nics(e, program);
+    struct nuioa_exported exported = { "", "" };
+    forget_nics(&exported);
+    exec_set_nics(e, program, &exported);
 }
