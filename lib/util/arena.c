@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small arrays are parts of one block. With AddressSanitizer each has a block of its own, so that
- * whatever is written past its end is seen. */
+/* Small arrays are parts of one block, which is smaller than what glibc's malloc calls large: for
+ * that it first merges all small blocks that were ever freed. With AddressSanitizer each has a
+ * block of its own, so that whatever is written past its end is seen. */
 #if defined(__SANITIZE_ADDRESS__)
 #define BLOCK 0
 #elif defined(__has_feature)
@@ -15,7 +16,7 @@
 #endif
 #endif
 #ifndef BLOCK
-#define BLOCK 992
+#define BLOCK 960
 #endif
 
 struct nuioa_arena_block {
