@@ -191,16 +191,15 @@ double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_t
     return most;
 }
 
-/* Returns the distance of a GPU from its nearest rails; with `other` not negative, of the GPU
- * `other` from those rails, the farthest of which counts. */
+/* Returns the distance of the GPU `other` from the rails that are nearest to `gpu`, the farthest of
+ * which counts. */
 static uint32_t distance_from(const struct nuioa_rails *rails, uint32_t gpu,
-                              hwloc_const_bitmap_t cpus, int64_t other)
+                              hwloc_const_bitmap_t cpus, uint32_t other)
 {
     uint32_t nearest = UINT32_MAX, result = 0;
     for (unsigned r = 0; r < rails->count; r++) {
         uint32_t here = nuioa_gpu_rail_distance(rails, gpu, cpus, r);
-        uint32_t there =
-            other < 0 ? here : nuioa_gpu_rail_distance(rails, (uint32_t)other, cpus, r);
+        uint32_t there = nuioa_gpu_rail_distance(rails, other, cpus, r);
         if (here < nearest || (here == nearest && there > result))
             result = there;
         nearest = here < nearest ? here : nearest;
@@ -231,7 +230,7 @@ uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_tas
     uint32_t *own = count < all ? calloc(2 * (size_t)all, sizeof(*own)) : NULL;
     uint32_t *far = own ? own + all : NULL;
     for (uint32_t g = 0; own && g < all; g++) {
-        own[g] = distance_from(rails, gpus[g], cpus, -1);
+        own[g] = distance_from(rails, gpus[g], cpus, gpus[g]);
         far[g] = UINT32_MAX;
     }
     for (uint32_t n = 0; n < all && n < count; n++) {

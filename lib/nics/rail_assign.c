@@ -40,7 +40,7 @@ struct chooser {
     bool *has;            /* [task_count * rails]: the rank uses the rail */
     bool *seen;           /* [rails]: the rails that a rank may get which sees GPUs */
     uint32_t *home;  /* [gpu_count]: the first rail of the GPU when all are in use; NULL while these
-                       are found, or if there is none */
+                       are found, or if nobody has a GPU */
     uint32_t *owner; /* [rails]: the only GPU that has the rail then; NOBODY: several, or none */
     bool *held;      /* [gpu_count]: a rank is known to have the GPU */
     bool any_held;   /* some rank is known to have a GPU */
@@ -78,7 +78,7 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     *claim = new;
     claim->row = row;
     c->nearest[row] = UINT32_MAX;
-    if (claim->local != NOBODY)
+    if (claim->local != NOBODY && claim->gpu < 0)
         nuioa_gpus_near_rails(c->rails, c->request->tasks[claim->local].seen,
                               c->request->tasks[claim->local].seen_count, cpus, c->seen);
     for (uint32_t r = 0; r < c->rails->count; r++) {
@@ -459,9 +459,9 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     struct chooser c = {
         .rails = rails, .request = r, .assignments = assignments, .arena = &arena
     };
-    int rc = rails->count && r->node->gpu_count ? find_homes(&c) : 0;
-    if (rc == 0)
-        rc = begin(&c);
+    int rc = begin(&c);
+    if (rc == 0 && rails->count && c.any_held)
+        rc = find_homes(&c);
     for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
         rc = nuioa_assignment_set_gpus(&assignments[i], r->tasks[i].gpus,
                                        r->tasks[i].gpus_known ? r->tasks[i].gpu_count : 0,

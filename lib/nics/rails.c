@@ -231,23 +231,24 @@ int nuioa_rail_of(const struct nuioa_rails *rails, int32_t nic)
     return -1;
 }
 
-/* Returns the index of a CPU's cell in `level` and `price`. */
-static size_t cell_of(const struct nuioa_rails *rails, unsigned rail, unsigned cpu)
+/* Returns the column of a CPU in `level` and `price`. */
+static uint32_t column_of(const struct nuioa_rails *rails, unsigned cpu)
 {
-    uint32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : rails->numa_count;
-    return (size_t)rail * (rails->numa_count + 1) + numa;
+    return cpu < rails->cpu_count ? rails->numa_of[cpu] : rails->numa_count;
 }
 
 uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail, hwloc_const_bitmap_t cpus)
 {
     if (!rails->located)
         return NUIOA_NO_LEVEL;
+    const uint8_t *level = rails->level + (size_t)rail * (rails->numa_count + 1);
     uint32_t worst = 0;
     unsigned cpu;
     hwloc_bitmap_foreach_begin(cpu, cpus)
     {
-        uint32_t level = rails->level[cell_of(rails, rail, cpu)];
-        worst = level > worst ? level : worst;
+        uint32_t here = level[column_of(rails, cpu)];
+        if (here > worst)
+            worst = here;
     }
     hwloc_bitmap_foreach_end();
     return worst;
@@ -264,11 +265,12 @@ double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_co
 {
     if (!rails->price)
         return nuioa_nic_cost(rails->options, nuioa_rail_level(rails, rail, cpus));
+    const double *price = rails->price + (size_t)rail * (rails->numa_count + 1);
     double worst = 1;
     unsigned cpu;
     hwloc_bitmap_foreach_begin(cpu, cpus)
     {
-        worst = fmax(worst, rails->price[cell_of(rails, rail, cpu)]);
+        worst = fmax(worst, price[column_of(rails, cpu)]);
     }
     hwloc_bitmap_foreach_end();
     return worst;

@@ -45,28 +45,6 @@ static enum nuioa_reason missing_basis(const struct planner *p)
 
 /* --- the ways to choose CPUs --- */
 
-static struct nuioa_problem problem_of(const struct nuioa_request *r, const struct nuioa_slots *s,
-                                       const double *weight, const uint32_t *task_kind,
-                                       const uint32_t *start)
-{
-    return (struct nuioa_problem){
-        .task_count = r->task_count,
-        .slot_count = s->count,
-        .weight = weight,
-        .nic_cost = s->nic_cost,
-        .tie = s->tie,
-        .domain = s->domain,
-        .domain_count = s->domain_count,
-        .domain_cost = s->domain_cost,
-        .kind = s->kind,
-        .task_kind = task_kind,
-        .start = start,
-        .pair_count = r->pair_count,
-        .pairs = r->pairs,
-        .cpu_until_us = r->cpu_until_us,
-    };
-}
-
 /* Decides on the slots in p->slot_of, which `mapper` has found. Returns as nuioa_plan_judge. */
 static int judge(struct planner *p, const struct nuioa_slots *slots, const char *mapper)
 {
@@ -93,8 +71,23 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
         start[i] = p->slot_of[i];
         kind[i] = slots->kind[start[i]];
     }
-    struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
-    problem.load = load.card_count && load.price > 0 ? &load : NULL;
+    const struct nuioa_problem problem = {
+        .task_count = r->task_count,
+        .slot_count = slots->count,
+        .weight = weight,
+        .nic_cost = slots->nic_cost,
+        .tie = slots->tie,
+        .domain = slots->domain,
+        .domain_count = slots->domain_count,
+        .domain_cost = slots->domain_cost,
+        .kind = slots->kind,
+        .task_kind = kind,
+        .start = start,
+        .pair_count = r->pair_count,
+        .pairs = r->pairs,
+        .load = load.card_count && load.price > 0 ? &load : NULL,
+        .cpu_until_us = r->cpu_until_us,
+    };
     rc = nuioa_map(&problem, p->slot_of, mapping);
     p->plan->evaluations = mapping->evaluations;
     p->plan->bound = mapping->bound;

@@ -25,8 +25,7 @@ static int move(struct planner *p, hwloc_const_bitmap_t cpus, enum nuioa_reason 
 bool nuioa_alone_is_wide(const struct planner *p)
 {
     hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
-    const struct nuioa_pu *pu = nuioa_first_pu(p->basis.request->node, cpus);
-    return pu && !nuioa_in_one_numa(p->basis.request->node, pu, cpus);
+    return nuioa_location_of(p->basis.request->node, cpus).wide;
 }
 
 /* Sets `cpus` to cores among `free_cpus` on the nearest NUMA node where the rank keeps its shape,

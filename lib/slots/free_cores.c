@@ -77,19 +77,15 @@ static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slo
                            hwloc_bitmap_t cores, hwloc_bitmap_t copy)
 {
     const struct nuioa_pu *first = nuioa_first_pu(node, own->cpus[0]);
-    if (nuioa_cores_whole(node, own->cpus[0], cores) < 0)
-        return false;
     bool small = (own->kind[0] & 0xffff) == 1; /* of one core: there is one shape */
-    for (uint32_t i = 0; first && first->numa >= 0 && i < own->count; i++) {
-        const struct nuioa_pu *pu = nuioa_first_pu(node, own->cpus[i]);
-        hwloc_const_bitmap_t like = own->cpus[i];
-        struct nuioa_shape mask = { like, copy };
-        if (!pu || pu->numa < 0 || !nuioa_in_one_numa(node, pu, like) ||
-            own->kind[i] != own->kind[0] ||
-            (!small && nuioa_shape_copy(node, cores, (uint32_t)first->numa, &mask, 1) < 0))
-            return false;
+    bool same = nuioa_cores_whole(node, own->cpus[0], cores) == 0;
+    for (uint32_t i = 0; same && i < own->count; i++) {
+        const struct nuioa_location at = nuioa_location_of(node, own->cpus[i]);
+        const struct nuioa_shape mask = { own->cpus[i], copy };
+        same = at.pu && at.pu->numa >= 0 && !at.wide && own->kind[i] == own->kind[0] &&
+               (small || nuioa_shape_copy(node, cores, (uint32_t)first->numa, &mask, 1) == 0);
     }
-    return first && first->numa >= 0;
+    return same;
 }
 
 /* Returns the number of slots on a NUMA node. */

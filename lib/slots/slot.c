@@ -50,7 +50,8 @@ static double numa_cost(const struct nuioa_node *node, int32_t a, int32_t b)
 struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
-    return (struct nuioa_location){ cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus) };
+    bool wide = pu && pu->numa >= 0 && !hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
+    return (struct nuioa_location){ cpus, pu, wide };
 }
 
 /* Returns the mean cost over all pairs of NUMA nodes that the two sets of CPUs cover. */
@@ -67,12 +68,6 @@ static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                 pairs++;
             }
     return pairs ? sum / pairs : 1;
-}
-
-bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
-                       hwloc_const_bitmap_t cpus)
-{
-    return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
 }
 
 bool nuioa_same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a, hwloc_const_bitmap_t b,

@@ -51,7 +51,7 @@ void nuioa_slots_free(struct nuioa_slots *slots);
 struct nuioa_location {
     hwloc_const_bitmap_t cpus; /* OS indexes; the caller's bitmap, which must outlive this */
     const struct nuioa_pu *pu; /* the first PU of `cpus`, in the node; NULL if there is none */
-    bool wide;                 /* `cpus` span several NUMA nodes */
+    bool wide;                 /* `cpus` span several NUMA nodes; false if these are unknown */
 };
 
 /* Returns the location of `cpus`. It points to `cpus` and into `node`, and needs no free. */
@@ -74,10 +74,5 @@ bool nuioa_same_numas(const struct nuioa_node *node, hwloc_const_bitmap_t a, hwl
 /* Returns the first PU of `cpus` (OS indexes) in logical order, a pointer into the node; or NULL if
  * there is none. */
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
-
-/* Returns true if all of `cpus` (OS indexes) are on the NUMA node of `pu`, which is one of them, or
- * if that NUMA node is unknown. */
-bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
-                       hwloc_const_bitmap_t cpus);
 
 #endif

@@ -143,16 +143,15 @@ bool nuioa_slot_nearer(const struct nuioa_basis *basis, hwloc_const_bitmap_t all
                        hwloc_const_bitmap_t like, hwloc_bitmap_t cpus)
 {
     const struct nuioa_node *node = basis->request->node;
-    const struct nuioa_pu *pu = nuioa_first_pu(node, like);
+    const struct nuioa_location at = nuioa_location_of(node, like);
     const uint32_t now = nuioa_rails_nearest(&basis->rails, like);
     struct nuioa_core_list c;
     bool found = false, opened = nuioa_core_list_open(&c, &basis->rails, allowed) == 0;
     uint32_t *pus = nuioa_arena_take(&c.arena, node->pu_count + 1, sizeof(*pus));
-    if (opened && pus && pu) {
-        bool whole = nuioa_in_one_numa(node, pu, like);
+    if (opened && pus && at.pu) {
         shape_of(node, like, pus);
         for (uint32_t first = 0; first < c.count && !found && c.list[first].level < now; first++)
-            found = fill_shape(&c, first, pus, whole, cpus) &&
+            found = fill_shape(&c, first, pus, !at.wide, cpus) &&
                     nuioa_rails_nearest(&basis->rails, cpus) < now;
     }
     nuioa_core_list_close(&c);
