@@ -13,15 +13,7 @@ uint64_t node_diff_digest(const struct record *r)
                                  r->head->nic_count };
     uint64_t digest = nuioa_hash(NUIOA_HASH_START, numbers, sizeof(numbers));
     digest = nuioa_hash_text(digest, r->head->gpus);
-    for (uint32_t i = 0; i < r->head->nic_count; i++) {
-        const struct wire_nic *n = &r->nics[i];
-        const uint32_t facts[] = { n->state,  n->kind, n->rate_mbps,
-                                   n->usable, n->role, n->role_source };
-        digest = nuioa_hash(digest, facts, sizeof(facts));
-        digest = nuioa_hash_text(nuioa_hash_text(digest, n->label), n->numas);
-        digest = nuioa_hash_text(nuioa_hash_text(digest, n->gpus), n->fabric);
-    }
-    return digest;
+    return nuioa_hash(digest, r->nics, r->head->nic_count * sizeof(*r->nics));
 }
 
 struct writer {

@@ -280,6 +280,7 @@ int record_read(const void *bytes, size_t length, struct record *r)
         .rows = (const void *)(base + rows),
         .warnings = (const void *)(base + warnings),
         .text = h->text_length ? base + text : NULL,
+        .length = length,
     };
     return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
 }

@@ -33,6 +33,7 @@ struct record {
     const struct wire_row *rows; /* [head->row_count] */
     const char (*warnings)[256]; /* [head->warning_count] */
     const char *text;            /* the report for the option `explain`; NULL: none */
+    size_t length;               /* of all, in bytes from `head` on */
 };
 
 /* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,

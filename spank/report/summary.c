@@ -89,14 +89,10 @@ static uint64_t digest_of(const struct record *r)
 
 static char *copy_record(const struct record *from, struct record *to)
 {
-    const struct wire_record *h = from->head;
-    size_t length = sizeof(*h) + h->nic_count * sizeof(*from->nics) +
-                    h->row_count * sizeof(*from->rows) + (size_t)h->warning_count * 256 +
-                    h->text_length;
-    char *bytes = malloc(length);
+    char *bytes = malloc(from->length);
     if (bytes)
-        memcpy(bytes, h, length);
-    if (bytes && record_read(bytes, length, to) < 0) {
+        memcpy(bytes, from->head, from->length);
+    if (bytes && record_read(bytes, from->length, to) < 0) {
         free(bytes);
         return NULL;
     }
