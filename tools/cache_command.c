@@ -79,7 +79,7 @@ int tool_cache(int argc, char **argv)
     if (help)
         return tool_print(strdup(usage));
     if (json && !showing)
-        return tool_usage(argv[0], "--json goes with --show");
+        return tool_usage(argv[0], "--json requires --show");
     if (showing && source.topology)
         return tool_usage(argv[0],
                           "--show prints the file of this node, not another machine: leave out "

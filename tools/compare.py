@@ -296,7 +296,7 @@ def warm_up(runs, with_):
     doubted = [name for name in names
                if not answers or not name.startswith(("OMPI_MCA_", "MPIR_CVAR_"))]
     if doubted:
-        say("nuioa compare: no MPI library says that it reads %s: if the program does not read it, "
+        say("nuioa compare: no MPI library is known to read %s: if the program does not read it, "
             "both sides are the same" % ", ".join(doubted))
     return said[0][:159] if not names else ""
 
@@ -343,8 +343,8 @@ def as_text(result, variables):
     if v.word != "cannot tell":
         return text + "%s: the program takes %.1f %% %s time\n" % (
             v.word, 100 * abs(v.ratio - 1), "less" if v.word == "faster" else "more")
-    text += ("cannot tell: with as much noise as these runs have, a difference below %.1f %% is "
-             "not seen" % (100 * v.detectable))
+    text += "cannot tell: the runs are too noisy to detect differences below %.1f %%" % (
+        100 * v.detectable)
     if v.best < 0.95 * v.detectable:
         text += "; -n %d sees %.1f %%" % (PAIRS_MAX, 100 * v.best)
     return text + "\n"
@@ -386,7 +386,7 @@ def expression_of(text):
         why = "it has no class [:%s:]" % e.args[0]
     except (re.error, OverflowError, RecursionError) as e:
         why = e
-    raise usage("--time: '%.80s': no regular expression: %s" % (text, why))
+    raise usage("--time: '%.80s' is not a regular expression: %s" % (text, why))
 
 
 def variable_of(text):
@@ -425,7 +425,7 @@ def read(words):
             raise usage("--%s needs a value" % name)
         value = value if equals else words.pop(0)
         if not value and name in NOT_EMPTY:
-            raise usage("--%s: '' is no %s" % (name, NOT_EMPTY[name]))
+            raise usage("--%s: '' is not a %s" % (name, NOT_EMPTY[name]))
         if name == "set":
             asked.set.update([variable_of(value)])
         else:
@@ -439,7 +439,7 @@ def check_program(words):
     if not words or not words[0]:
         raise usage("the program is missing: nuioa compare -- srun ./app")
     if os.path.basename(words[0]) != "srun":
-        raise usage("'%.80s' is not srun, which is what starts ranks with nuioa" % words[0])
+        raise usage("'%.80s' is not srun: start the ranks with srun" % words[0])
     for word in (word for word in words if word.partition("=")[0] == "--nuioa"):
         raise usage("leave out '%.80s': each side gets its own --nuioa" % word)
 
@@ -458,8 +458,8 @@ def run(words):
         return write(USAGE)
     check_program(asked.program)
     if "SLURM_JOB_ID" not in os.environ:
-        raise Failure("there is no job here, and each srun would be a job of its own: "
-                      "salloc --exclusive nuioa compare -- srun ...")
+        raise Failure("not in a job, and each srun would be its own job: use salloc "
+                      "--exclusive nuioa compare -- srun ...")
     try:
         if asked.keep:
             os.mkdir(asked.keep)

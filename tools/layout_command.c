@@ -80,9 +80,9 @@ static int read_arguments(struct job *job, int argc, char **argv)
         else if (!job->hints)
             rc = tool_usage("layout", "a profile is missing");
         else if (job->wish.nodes && !job->wish.tasks_per_node)
-            rc = tool_usage("layout", "--nodes goes with --tasks-per-node");
+            rc = tool_usage("layout", "--nodes requires --tasks-per-node");
         else if (job->force && !job->hostfile)
-            rc = tool_usage("layout", "--force goes with --hostfile");
+            rc = tool_usage("layout", "--force requires --hostfile");
     }
     free(words);
     return rc;

@@ -66,10 +66,7 @@ static int read_job(uint32_t ranks, struct layout_place *place, struct nuioa_err
         sum(place) == ranks)
         return 0;
     if (!cpus)
-        return nuioa_fail(
-            err, -EINVAL,
-            "SLURM_JOB_CPUS_PER_NODE is not set: --tasks-per-node tells how many ranks a "
-            "node has");
+        return nuioa_fail(err, -EINVAL, "SLURM_JOB_CPUS_PER_NODE is not set: use --tasks-per-node");
     if (per_task && (nuioa_parse_u32(per_task, UINT32_MAX, &task_cpus) || !task_cpus))
         task_cpus = 1;
     uint32_t *room = malloc((nodes + 1) * sizeof(*room));
@@ -79,9 +76,8 @@ static int read_job(uint32_t ranks, struct layout_place *place, struct nuioa_err
     for (uint32_t k = 0; k < nodes && !rc; k++)
         room[k] /= task_cpus;
     if (!rc && !nuioa_layout_spread(ranks, nodes, room, place->tasks))
-        rc = nuioa_fail(err, -EINVAL,
-                        "the %u ranks of the profile have no place on the job's CPUs (%s)", ranks,
-                        cpus);
+        rc = nuioa_fail(err, -EINVAL, "the %u ranks of the profile do not fit the job's CPUs (%s)",
+                        ranks, cpus);
     free(room);
     return rc;
 }
@@ -101,11 +97,9 @@ static int read_places(const struct layout_wish *wish, uint32_t ranks, struct la
 {
     const char *nodes = wish->nodes ? wish->nodes : variable("SLURM_JOB_NODELIST");
     if (!nodes)
-        return nuioa_fail(err, -EINVAL,
-                          "not in a job of Slurm: --nodes and --tasks-per-node tell "
-                          "where ranks can be");
+        return nuioa_fail(err, -EINVAL, "not in a Slurm job: use --nodes and --tasks-per-node");
     if (!wish->nodes && variable("SLURM_HET_SIZE"))
-        return nuioa_fail(err, -EINVAL, "a heterogeneous job has no layout of ours");
+        return nuioa_fail(err, -EINVAL, "heterogeneous jobs are not supported");
     int rc = read_nodes(nodes, place, err);
     if (rc)
         return rc;
@@ -184,13 +178,13 @@ static void ask_network(struct layout_place *place)
     free(bytes);
     place->network.node_count = place->hosts.count;
     if (rc || !text) {
-        place->flat = rc == -ETIMEDOUT ? "scontrol did not answer within two seconds"
-                                       : "scontrol said nothing of the network";
+        place->flat = rc == -ETIMEDOUT ? "scontrol took more than two seconds"
+                                       : "scontrol printed no network";
     } else if (nuioa_network_parse(text, &place->hosts, &place->network, NULL)) {
         place->network = (struct nuioa_network){ .node_count = place->hosts.count };
-        place->flat = "what scontrol says of switches is not understood";
+        place->flat = "scontrol's list of switches cannot be read";
     } else if (!place->network.level_count) {
-        place->flat = "scontrol knows no switches";
+        place->flat = "scontrol lists no switches";
     }
     free(text);
 }
@@ -228,7 +222,7 @@ int layout_place_check(const struct layout_place *place, struct nuioa_error *err
     for (uint32_t k = 0; k < place->hosts.count && !rc; k++)
         if (!bsearch(place->hosts.names[k], job.names, job.count, sizeof(*job.names),
                      compare_names))
-            rc = nuioa_fail(err, -EINVAL, "--nodes: %s is no node of this job, which has %.80s",
+            rc = nuioa_fail(err, -EINVAL, "--nodes: %s is not a node of this job, which has %.80s",
                             place->hosts.names[k], nodes);
     nuioa_host_list_free(&job);
     return rc;

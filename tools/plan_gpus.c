@@ -22,10 +22,11 @@ static int read_gpus(struct plan_input *input, const struct nuioa_node *node, ui
             tool_usage(input->command, "--gpus: '%.40s' is not a list of GPUs such as 0,2-3", item);
     last = hwloc_bitmap_last(gpus);
     if (!rc && last >= (int)node->gpu_count)
-        rc = node->gpu_count ? tool_fail("--gpus: there is no GPU %d: the node has GPUs 0 to %u "
-                                         "(nuioa topo shows them)",
-                                         last, node->gpu_count - 1)
-                             : tool_fail("--gpus: no GPU of the node is known");
+        rc = node->gpu_count
+                 ? tool_fail(
+                       "--gpus: there is no GPU %d: the node has GPUs 0 to %u (see nuioa topo)",
+                       last, node->gpu_count - 1)
+                 : tool_fail("--gpus: no GPU of the node is known");
     for (int gpu = -1; !rc && (gpu = hwloc_bitmap_next(gpus, gpu)) >= 0;) {
         input->gpu_list[(*count)++] = (uint32_t)gpu;
         input->tasks[local].gpu_count++;

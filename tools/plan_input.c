@@ -265,10 +265,11 @@ static int weigh_by_list(struct plan_input *input, const char *list,
     for (uint32_t i = 0; i < input->task_count; i++)
         input->tasks[i].weight = nuioa_hints_weight(&hints, input->ranks[i]);
     if (input->whole_job && nuioa_hints_beyond(&hints, input->task_count, &rank))
-        nuioa_warn(warnings,
-                   "--hints names rank %u, but the ranks are 0 to %u; of a larger job --ranks says "
-                   "which are here",
-                   rank, input->task_count - 1);
+        nuioa_warn(
+            warnings,
+            "--hints names rank %u, but the ranks are 0 to %u. For a part of a larger job, use "
+            "--ranks",
+            rank, input->task_count - 1);
     nuioa_hints_free(&hints);
     return 0;
 }

@@ -74,7 +74,7 @@ static int check(struct job *job)
         return tool_usage("profile", "--nodes: '%s' is not a number from 1 to %u", job->nodes,
                           NUIOA_PROFILE_RANKS_MAX);
     if (job->distribution && !job->nodes)
-        return tool_usage("profile", "--distribution goes with --nodes");
+        return tool_usage("profile", "--distribution requires --nodes");
     if (!job->word_count)
         return tool_usage("profile", "a profile is missing: nuioa profile FILE");
     job->format = (enum nuioa_profile_format)format;

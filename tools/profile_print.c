@@ -248,7 +248,7 @@ int profile_print_text(const struct profile_summary *s)
     char why[NUIOA_PROFILE_WHY_MAX];
     printf("%s%s\n", p->partial ? "\npartial: " : "", p->partial ? nuioa_profile_why(p, why) : "");
     if (s->from_ranks)
-        puts("off the node only, as recorded: who spoke to whom is not known");
+        puts("off the node only, as recorded: pairs of ranks are unknown");
     print_heaviest(s);
     print_shares(s);
     print_slices(s);

@@ -71,7 +71,7 @@ static int take(struct tool_args *args, const struct tool_option *option)
     if (option->value) {
         *option->value = tool_args_value(args);
         if (*option->value && !**option->value && names_file(option->name))
-            return tool_usage(args->command, "--%s: '' is no file name", args->name);
+            return tool_usage(args->command, "--%s: '' is not a file name", args->name);
         return *option->value ? 0 : TOOL_USAGE;
     }
     if (args->value)
@@ -113,7 +113,7 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
     *word_count = 0;
     while (args.next < argc && !rc)
         if (!argv[args.next][0])
-            rc = tool_usage(argv[0], "'' is no file name");
+            rc = tool_usage(argv[0], "'' is not a file name");
         else if (argv[args.next][0] != '-' || !argv[args.next][1])
             words[(*word_count)++] = argv[args.next++];
         else

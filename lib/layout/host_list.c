@@ -187,13 +187,13 @@ int nuioa_task_counts_parse(const char *text, uint32_t node_count, uint32_t *tas
         if (single)
             times = node_count;
         if (times > node_count - count)
-            return nuioa_fail(err, -EINVAL, "'%.80s': tasks of more than the %u nodes", text,
+            return nuioa_fail(err, -EINVAL, "'%.80s' has tasks for more than %u nodes", text,
                               node_count);
         while (times--)
             tasks[count++] = number;
     } while (*r.at++ == ',');
     if (count < node_count)
-        return nuioa_fail(err, -EINVAL, "'%.80s': tasks of %u nodes, but there are %u", text, count,
-                          node_count);
+        return nuioa_fail(err, -EINVAL, "'%.80s' has tasks for %u nodes, but there are %u", text,
+                          count, node_count);
     return 0;
 }

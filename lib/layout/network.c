@@ -111,7 +111,7 @@ static int read_lines(struct parser *p)
         rc = take_line(p, line);
     for (uint32_t i = 1; i < p->count && !rc; i++)
         if (p->elements[i].block != p->elements[0].block)
-            rc = nuioa_fail(p->err, -EINVAL, "both switches and blocks: which is meant?");
+            rc = nuioa_fail(p->err, -EINVAL, "both switches and blocks: give one of them");
     return rc;
 }
 
@@ -127,7 +127,7 @@ static int name_switches(struct parser *p)
     qsort(p->switches, p->count, sizeof(*p->switches), compare_names);
     for (uint32_t i = 1; i < p->count; i++)
         if (!compare_names(&p->switches[i - 1], &p->switches[i]))
-            return nuioa_fail(p->err, -EINVAL, "switch %.60s is there twice", p->switches[i].name);
+            return nuioa_fail(p->err, -EINVAL, "switch %.60s is listed twice", p->switches[i].name);
     return 0;
 }
 
@@ -280,7 +280,7 @@ static int make_levels(struct parser *p, struct nuioa_network *n)
             n->level_count = p->elements[i].height + 1;
     for (uint32_t size = next_size(p, 0); blocks && size; size = next_size(p, size))
         if (++n->level_count > NUIOA_NETWORK_LEVELS_MAX)
-            return nuioa_fail(p->err, -EINVAL, "more than %d sizes of blocks",
+            return nuioa_fail(p->err, -EINVAL, "more than %d block sizes",
                               NUIOA_NETWORK_LEVELS_MAX);
     n->group = malloc(((size_t)n->level_count * n->node_count + 1) * sizeof(*n->group));
     if (!n->group)

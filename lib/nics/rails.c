@@ -19,7 +19,7 @@ static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool
     int32_t best = nuioa_nic_narrow(node, policy, taken);
     for (unsigned i = 0; best >= 0 && i < node->nic_count; i++)
         if (before[i] && !taken[i])
-            nuioa_warn(warnings, "NIC %s is not on the fabric of %s: left out",
+            nuioa_warn(warnings, "NIC %s ignored: it is not on the fabric of %s",
                        nuioa_nic_label(&node->nics[i], label, sizeof(label)),
                        node->nics[best].name);
 }
@@ -35,7 +35,7 @@ static void keep_located(const struct nuioa_node *node, bool *taken,
     for (unsigned i = 0; located && i < node->nic_count; i++)
         if (taken[i] && !node->nics[i].level) {
             taken[i] = false;
-            nuioa_warn(warnings, "NIC %s: its NUMA node is unknown: left out",
+            nuioa_warn(warnings, "NIC %s ignored: its NUMA node is unknown",
                        nuioa_nic_label(&node->nics[i], label, sizeof(label)));
         }
 }

@@ -154,7 +154,7 @@ static int set_nic_role(const struct nuioa_option *option, struct nuioa_options 
         return rc;
     if (used + 1 + strlen(value) >= option->size)
         return nuioa_fail(err, -EINVAL, "longer than %zu characters%s", option->size - 1,
-                          used ? ", with what an earlier source has said" : "");
+                          used ? ", together with an earlier source" : "");
     snprintf(options->nic_role + used, option->size - used, "%s%s", used ? "," : "", value);
     return 0;
 }
@@ -205,7 +205,7 @@ static int set_export(const struct nuioa_option *option, struct nuioa_options *o
             set |= 1u << word;
     }
     if (has_none && items > 1)
-        return nuioa_fail(err, -EINVAL, "'%.60s': none stands alone", value);
+        return nuioa_fail(err, -EINVAL, "'%.60s': none cannot be combined", value);
     options->export_set = set;
     options->export_given = true;
     return 0;
@@ -226,12 +226,11 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
     }
     unsigned modes = given & (1u << NUIOA_OFF | 1u << NUIOA_EXPORT | 1u << NUIOA_ON);
     if ((given & 1u << NUIOA_OFF) && (given & ~(1u << NUIOA_OFF | 1u << REPORT)))
-        return nuioa_fail(err, -EINVAL, "'%.60s': off goes with report only", value);
+        return nuioa_fail(err, -EINVAL, "'%.60s': off can be combined with report only", value);
     if (modes & (modes - 1))
         return nuioa_fail(err, -EINVAL, "'%.60s': export and on exclude each other", value);
     if ((given & 1u << FORCE) && (modes & ~(1u << NUIOA_ON)))
-        return nuioa_fail(err, -EINVAL, "'%.60s': force implies on; it cannot go with export",
-                          value);
+        return nuioa_fail(err, -EINVAL, "'%.60s': force and export exclude each other", value);
 
     bool implied = given & (1u << FORCE | 1u << REPORT | 1u << EXPLAIN);
     if (modes & 1u << NUIOA_EXPORT)

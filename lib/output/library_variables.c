@@ -387,9 +387,9 @@ const char *nuioa_auto_why_text(enum nuioa_auto_why why)
         [NUIOA_AUTO_ONE_PORT] = "ranks use one port, or none",
         [NUIOA_AUTO_KIND] = "only InfiniBand, RoCE, and Slingshot with GPUs, are chosen",
         [NUIOA_AUTO_GPUS] = "it is unknown which GPUs the rank has",
-        [NUIOA_AUTO_DOUBTED] = "a NIC may be for storage or management (nic_role says it)",
+        [NUIOA_AUTO_DOUBTED] = "a NIC may be for storage or management. Set nic_role",
         [NUIOA_AUTO_UNCONNECTED] =
-            "it is unknown whether the NICs reach each other (rails=connected says it)",
+            "it is unknown whether the NICs reach each other. If they do, set rails=connected",
         [NUIOA_AUTO_FEW] = "the rank has no GPU, and there are fewer ranks than ports",
         [NUIOA_AUTO_ALL] = "UCX uses these NICs by itself",
     };

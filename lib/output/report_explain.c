@@ -207,21 +207,19 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
     if (load->ratio > 0)
         print_term("of uneven load", before->load.cost, load->cost, gain, out);
     if (load->ratio > 0)
-        fprintf(out, "  the most loaded NIC has %.2f of an even share, with Slurm's masks %.2f\n",
+        fprintf(out, "  the busiest NIC has %.2f of an even share (with Slurm's masks %.2f)\n",
                 load->ratio, before->load.ratio);
     if (plan->bound_known)
         nuioa_text_table_wrap(
             out, 2,
             load->ratio > 0
-                ? "the bound is the cost of heavier ranks in the nearer of Slurm's "
-                  "masks, with the NICs loaded as evenly as these ranks can, and of each pair at "
-                  "the least price of any two masks"
+                ? "the bound is the cost of heavier ranks in Slurm's closest masks, with NICs "
+                  "loaded as evenly as possible, and of each pair in the cheapest two masks"
             : before->neighbours > 0
-                ? "the bound is the cost of each rank in the nearest of Slurm's masks that it "
-                  "could have if only weights counted, and of each pair at the least price of "
-                  "any two masks"
-                : "the bound is the cost of heavier ranks in the nearer of Slurm's masks, which "
-                  "is optimal");
+                ? "the bound is the cost of heavier ranks in Slurm's closest masks, and of each "
+                  "pair in the cheapest two masks"
+                : "the bound is the cost of heavier ranks in Slurm's closest masks, which is "
+                  "optimal");
     if (plan->gpus_left)
         fputs("  the cost does not count how far ranks are from their GPUs\n", out);
 }
@@ -238,7 +236,7 @@ static void print_measured(const struct nuioa_node *node, const struct nuioa_opt
         const char *between = ": ";
         if (!nic->measured)
             continue;
-        fprintf(out, "  weight costs what was measured of %s",
+        fprintf(out, "  cost of one weight, measured for %s",
                 nuioa_nic_label(nic, label, sizeof(label)));
         for (uint32_t k = 0; k < node->numa_count; k++) {
             double cost = nuioa_measured_price(nic->measured, node->numa_count, k, options->policy);
@@ -258,13 +256,13 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_node 
     char remote[32], hop[32], load[32];
     fprintf(out, "\nHow the placement was found\n  mapper %s\n", plan->mapper);
     fprintf(out,
-            "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more for each further "
+            "  cost of one weight: 1 on the NIC's NUMA node, %s more off it, %s more per further "
             "level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
     print_measured(node, options, out);
     if (plan->after.load.ratio > 0)
-        fprintf(out, "  weight costs %s more where a NIC has it above its share, by its rate\n",
+        fprintf(out, "  cost of one weight above a NIC's share of the load: %s more\n",
                 nuioa_print_decimal(options->load_cost, load, sizeof(load)));
     if (*options->hints)
         fprintf(out, "  hints %.80s\n", options->hints);

@@ -122,7 +122,7 @@ static void print_roles(const struct nuioa_node *node, FILE *out)
     for (uint32_t i = 0; i < node->nic_count; i++)
         said = said || node->nics[i].role_source == NUIOA_ROLE_BY_SITE;
     if (said)
-        fputs("  Roles without a question mark are said: nic-role.\n", out);
+        fputs("  Roles without a question mark are set by nic-role.\n", out);
     for (uint32_t i = 0; i < node->nic_count; i++) {
         const struct nuioa_nic *nic = &node->nics[i];
         if (!nuioa_nic_is_doubted(nic))
@@ -183,7 +183,7 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
             fprintf(out, "  %s not used: %s\n", nuioa_nic_label(nic, label, sizeof(label)),
                     nic->why);
         else if (!nic->level && !node->cut)
-            fprintf(out, "  %s: nobody says which NUMA nodes are near it\n",
+            fprintf(out, "  %s: NUMA locality unknown\n",
                     nuioa_nic_label(nic, label, sizeof(label)));
         else if (nic->level && node->numa_count > 1)
             print_order(node, nic, out);

@@ -195,10 +195,11 @@ static int place_packed(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     if (nuioa_free_cores_shared(&p->basis) != NUIOA_REASON_NONE) {
-        nuioa_warn(&p->plan->warnings,
-                   r->unconfined ? "cores=pack: Slurm confines no rank to the step: keep"
-                                 : "cores=pack: other steps may use the step's cores (srun without "
-                                   "--overlap): keep");
+        nuioa_warn(
+            &p->plan->warnings,
+            r->unconfined
+                ? "cores=pack ignored: Slurm does not confine tasks to the step's cores"
+                : "cores=pack ignored: other steps may use the step's cores. Omit --overlap");
         return -ENOSPC;
     }
     struct nuioa_mapping mapping;
@@ -220,7 +221,7 @@ static int place_packed(struct planner *p)
                                                         : NUIOA_REASON_PACK_COSTS);
     if (rc == -ENOSPC)
         nuioa_warn(&p->plan->warnings,
-                   "cores=pack: the ranks do not fit into the step's cores: keep");
+                   "cores=pack ignored: the ranks do not fit into the step's cores");
     nuioa_slots_free(&slots);
     return rc;
 }

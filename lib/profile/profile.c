@@ -124,10 +124,11 @@ void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnin
     if (profile->partial)
         nuioa_warn(warnings, "the profile is partial: %s", nuioa_profile_why(profile, why));
     if (unused)
-        nuioa_warn(warnings,
-                   "the 'rank' lines of %u rank%s of the profile are not used, the first is rank "
-                   "%u's: 'pair' lines say what they communicate (remove the ones or the others)",
-                   unused, unused == 1 ? "" : "s", first);
+        nuioa_warn(
+            warnings,
+            "the profile has 'rank' and 'pair' lines for %u rank%s, the first is rank %u: 'rank' "
+            "lines are ignored. Remove the 'rank' or the 'pair' lines",
+            unused, unused == 1 ? "" : "s", first);
 }
 
 static bool has_large(const struct nuioa_profile *profile)

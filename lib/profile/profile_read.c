@@ -71,7 +71,7 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
             rc = profile_fail(r, "not a text file");
         } else if (!is_blank(line)) {
             if (!format && is_list(line))
-                rc = profile_fail(r, "a list of hints, which is no profile (--hints reads both)");
+                rc = profile_fail(r, "a list of hints, not a profile: use --hints");
             else if (!format)
                 format = recognise(line);
             if (!rc)
@@ -178,8 +178,8 @@ int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_e
     fclose(in);
     if (rc < 0)
         nuioa_fail(err, rc,
-                   "%s: a list of hints in a file has at most %zu bytes, without comments "
-                   "(0-7:1 is shorter than each rank; a profile may be longer)",
+                   "%s: hints longer than %zu bytes without comments. Write 0-7:1 for ranks of one "
+                   "weight, or use a profile",
                    path, size - 1);
     return !rc && found ? check_list(path, list, err) : rc;
 }

@@ -137,7 +137,7 @@ static void weigh_ranks(const struct nuioa_profile *profile, enum nuioa_policy p
         weight[i] = nuioa_traffic_weight(recorded && !paired[i] ? recorded : &off[i], policy,
                                          profile->has_large);
         if (!known)
-            nuioa_warn(warnings, "the profile is of %u ranks: higher ones have weight 0",
+            nuioa_warn(warnings, "the profile has %u ranks: higher ones have weight 0",
                        profile->rank_count);
     }
 }

@@ -145,7 +145,7 @@ static int read_all(int fd, const char *path, char **bytes, size_t *length, stru
     if (fstat(fd, &st))
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (st.st_size < (off_t)sizeof(struct key) || st.st_size > BYTES_MAX)
-        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's; nuioa cache makes one", path);
+        return nuioa_fail(err, -EINVAL, "%s: not a nuioa cache: run nuioa cache", path);
     *bytes = malloc((size_t)st.st_size);
     if (!*bytes)
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
@@ -168,7 +168,7 @@ static int check_key(const char *path, const struct key *key, const char *distan
     struct key want;
     make_key(&want, distances);
     if (memcmp(key->magic, want.magic, sizeof(key->magic)))
-        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's; nuioa cache makes one", path);
+        return nuioa_fail(err, -EINVAL, "%s: not a nuioa cache: run nuioa cache", path);
     if (memcmp(key->host, want.host, sizeof(key->host)))
         return nuioa_fail(err, -ESTALE, "%s: made on another host, %.*s, and this is %s", path,
                           (int)sizeof(key->host), key->host, want.host);
@@ -249,7 +249,7 @@ static int accept_discovery(const char *bytes, size_t length, struct nuioa_node 
 {
     int32_t rc;
     if (length < sizeof(rc))
-        return nuioa_fail(err, -ECHILD, "the process that looks at this node's hardware died");
+        return nuioa_fail(err, -ECHILD, "the process that discovers this node's hardware died");
     memcpy(&rc, bytes, sizeof(rc));
     bytes += sizeof(rc);
     length -= sizeof(rc);
@@ -267,12 +267,13 @@ int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms
     struct nuioa_source copy = *source;
     int rc = nuioa_subprocess_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
     if (rc == -ETIMEDOUT)
-        return nuioa_fail(err, rc,
-                          "looking at this node's hardware took more than %u ms; `nuioa cache`, "
-                          "run once after boot, spares launches that",
-                          deadline_ms);
+        return nuioa_fail(
+            err, rc,
+            "discovering this node's hardware took more than %u ms: run `nuioa cache` once after "
+            "boot",
+            deadline_ms);
     if (rc)
-        return nuioa_fail(err, rc, "looking at this node's hardware: %s", strerror(-rc));
+        return nuioa_fail(err, rc, "discovering this node's hardware: %s", strerror(-rc));
     rc = accept_discovery(bytes, length, node, err);
     free(bytes);
     return rc;

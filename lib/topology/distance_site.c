@@ -86,7 +86,7 @@ static int read_numa(struct reader *r, char *rest)
     for (char *word; (word = nuioa_next_word(&rest, blanks)); r->listed++) {
         uint32_t os_index;
         if (nuioa_parse_u32(word, INT32_MAX, &os_index) || r->listed == r->numa_count)
-            return malformed(r, "expected the OS indexes of as many NUMA nodes as numa= says");
+            return malformed(r, "expected as many OS indexes of NUMA nodes as numa= gives");
         int index = nuioa_node_numa(r->node, os_index);
         r->index[r->listed] = index;
         r->matches = r->matches && index >= 0;
@@ -94,7 +94,7 @@ static int read_numa(struct reader *r, char *rest)
             if (r->index[i] == index)
                 return malformed(r, "a NUMA node is listed twice");
     }
-    return r->listed == r->numa_count ? 0 : malformed(r, "fewer NUMA nodes than numa= says");
+    return r->listed == r->numa_count ? 0 : malformed(r, "fewer NUMA nodes than numa= gives");
 }
 
 static uint32_t *cell(const struct reader *r, uint32_t row, uint32_t column)

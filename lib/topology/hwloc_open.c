@@ -80,7 +80,7 @@ static int refuse(const char *file, const char *fault, struct nuioa_error *err)
                           "%s: version %u.%u of hwloc's XML, and this hwloc reads up to %u: export "
                           "it again with lstopo --export-xml-flags v%u",
                           file, major, minor, reads, reads);
-    return nuioa_fail(err, -EINVAL, "%s: %s (HWLOC_XML_VERBOSE=1 prints hwloc's own words)", file,
+    return nuioa_fail(err, -EINVAL, "%s: %s (for hwloc's message set HWLOC_XML_VERBOSE=1)", file,
                       fault);
 }
 
@@ -124,8 +124,8 @@ static int kind_of_source(const char *path, const char **file, const char **dire
     }
     int length = snprintf(below, sizeof(below), "%s/sys/devices/system", path);
     if (length < 0 || (size_t)length >= sizeof(below) || access(below, F_OK))
-        return nuioa_fail(err, -EINVAL, "%s: no dump of a machine: it has no sys/devices/system",
-                          path);
+        return nuioa_fail(err, -EINVAL,
+                          "%s: not a dump of a machine: sys/devices/system is missing", path);
     *directory = path;
     return 0;
 }

@@ -122,8 +122,8 @@ static const char *unfit(const struct nuioa_nic *nic)
     if (nic->is_virtual)
         return "virtual";
     if (is_said_other(nic))
-        return nic->role == NUIOA_ROLE_STORAGE ? "said to be for storage (nic-role)"
-                                               : "said to be for management (nic-role)";
+        return nic->role == NUIOA_ROLE_STORAGE ? "for storage (nic-role)"
+                                               : "for management (nic-role)";
     if (nic->state == NUIOA_NIC_DOWN)
         return "down";
     if (nic->kind == NUIOA_NIC_OTHER)
@@ -248,7 +248,7 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
     else if (best->rate_mbps && !nic->rate_mbps)
         snprintf(nic->why, sizeof(nic->why), "rate unknown, unlike %.40s's", label);
     else if (compare(nic, best) > 0)
-        snprintf(nic->why, sizeof(nic->why), "less beside the GPUs than %.36s", label);
+        snprintf(nic->why, sizeof(nic->why), "farther from the GPUs than %.36s", label);
     else if (!nuioa_nic_same_rate(nic->rate_mbps, best->rate_mbps))
         snprintf(nic->why, sizeof(nic->why), "slower than %.40s", label);
     else

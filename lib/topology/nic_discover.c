@@ -358,9 +358,10 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
             hwloc_bitmap_copy(nic->cpus, d->node->numas[index].cpus))
             return -ENOMEM;
     } else if (!hwloc_bitmap_isset(nic->numas, (unsigned)own))
-        nuioa_warn(&d->node->warnings,
-                   "%s: its numa_node says %ld, its host bridge says otherwise and is believed",
-                   nic->name, own);
+        nuioa_warn(
+            &d->node->warnings,
+            "%s: numa_node says %ld, but the host bridge another node: the host bridge counts",
+            nic->name, own);
     return 0;
 }
 

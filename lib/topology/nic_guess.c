@@ -162,9 +162,9 @@ const char *nuioa_nic_doubt_text(const struct nuioa_nic *nic)
         uint32_t doubt;
         const char *text;
     } texts[] = {
-        { NUIOA_HINT_BLUEFIELD, "it is a BlueField, and as many others as GPUs are none" },
-        { NUIOA_HINT_FAR, "it is beside no GPU, and each GPU has another beside it" },
-        { NUIOA_HINT_RATE, "its rate is unlike that of as many others as GPUs are" },
+        { NUIOA_HINT_BLUEFIELD, "it is a BlueField, and there are other NICs for all GPUs" },
+        { NUIOA_HINT_FAR, "it is beside no GPU, and each GPU has another NIC beside it" },
+        { NUIOA_HINT_RATE, "its rate differs from that of the NICs for the GPUs" },
     };
     for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (nic->doubts & texts[i].doubt)

@@ -143,9 +143,10 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology, int sy
         if (is_memory_only(node, i))
             hwloc_bitmap_zero(node->numas[i].cpus);
     if (node->cut)
-        nuioa_warn(&node->warnings,
-                   "NUMA nodes cut through cores or packages: no rank is moved, and the place of "
-                   "NICs is unknown (correct the NUMA nodes in the hypervisor, or in the BIOS)");
+        nuioa_warn(
+            &node->warnings,
+            "NUMA nodes cut through cores or packages: no rank is moved, and the place of NICs is "
+            "unknown. Correct them in the hypervisor or the BIOS");
     return rc;
 }
 

@@ -125,8 +125,7 @@ static void say_what_next(void)
     const char *file = getenv("NUIOA_TRACE_FILE");
     if (file && *file)
         fprintf(stderr,
-                "nuioa: trace: written; what it changes: srun --nuioa=report "
-                "--nuioa-hints=%s%s ...\n",
+                "nuioa: trace: written. To use it: srun --nuioa=report --nuioa-hints=%s%s ...\n",
                 strchr(file, '/') ? "" : "./", file);
 }
 

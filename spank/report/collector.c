@@ -30,7 +30,7 @@
 /* With no descriptor left, no connection is accepted for so long. */
 #define PAUSE_MS 50
 
-#define CONSEQUENCE "each node prints its own report (what to do: nuioa-spank(8), DIAGNOSTICS)"
+#define CONSEQUENCE "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)"
 
 struct stranger {
     int fd;
@@ -78,7 +78,7 @@ static void refuse(struct collection *c, uint32_t i)
     drop(c, i);
     if (++c->refused < COLLECTOR_REFUSED_MAX)
         return;
-    nuioa_fail(&c->trouble, -ECONNREFUSED, "%d strangers called srun's port, so it is closed",
+    nuioa_fail(&c->trouble, -ECONNREFUSED, "srun's port had %d unknown connections, and is closed",
                COLLECTOR_REFUSED_MAX);
     close_port(c);
 }
@@ -264,15 +264,14 @@ static void explain_missing(struct collection *c)
     const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
-                 c->record_count ? "the nodes that are not in it print their own" : CONSEQUENCE);
+                 c->record_count ? "the missing nodes print their own" : CONSEQUENCE);
     else if (*c->refusal.text)
         snprintf(text, sizeof(text), "report: no record from %s; a credential was refused: %s", who,
                  c->refusal.text);
     else
         snprintf(text, sizeof(text),
-                 "report: no record from %s; unless Slurm or a node says why, install the same "
-                 "nuioa there, with its line in plugstack.conf; where it is installed, slurmd.log "
-                 "says why",
+                 "report: no record from %s: install the same nuioa there, with its line in "
+                 "plugstack.conf. If it is installed, see slurmd.log on that node",
                  who);
     c->config.say(text);
 }

@@ -76,7 +76,7 @@ int credential_make(const char *socket, uid_t reader, const void *bytes, size_t 
     munge_ctx_t context;
     *credential = NULL;
     if (geteuid() == 0)
-        return nuioa_fail(err, -EPERM, "MUNGE: nothing is sealed as root");
+        return nuioa_fail(err, -EPERM, "MUNGE: root's jobs send no record");
     int rc = open_munge(&munge, &context, socket, err);
     if (rc < 0)
         return rc;
@@ -100,10 +100,10 @@ static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
     munge->ctx_get(context, MUNGE_OPT_CIPHER_TYPE, &cipher);
     munge->ctx_get(context, MUNGE_OPT_UID_RESTRICTION, &reader);
     if (cipher == MUNGE_CIPHER_NONE)
-        return nuioa_fail(err, -EACCES, "MUNGE: a credential is not encrypted: it is refused");
+        return nuioa_fail(err, -EACCES, "MUNGE: a credential is refused: it is not encrypted");
     if (reader != uid)
         return nuioa_fail(err, -EACCES,
-                          "MUNGE: a credential can be decoded by other users: it is refused");
+                          "MUNGE: a credential is refused: other users can decode it");
     return 0;
 }
 

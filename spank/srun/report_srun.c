@@ -47,9 +47,10 @@ static void say(const char *line)
 /* Says once why the nodes print their own reports. */
 static void decline(const char *why)
 {
-    log_line("report: %s: each node prints its own (of more than %d only the first; what to do: "
-             "nuioa-spank(8), DIAGNOSTICS)",
-             why, SENDER_NODES_MAX);
+    log_line(
+        "report: %s: each node prints its own (of more than %d only the first; see nuioa-spank(8), "
+        "DIAGNOSTICS)",
+        why, SENDER_NODES_MAX);
 }
 
 /* Returns true if so many ports are free. It holds one at a time: others may need them now. */

@@ -202,9 +202,9 @@ static void warn_launcher(const struct srun_context *context, spank_t spank)
     bool reports = o->report || o->explain;
     if (context->hints_ranks.components == 1 && (context->flags->typed[0] || reports) &&
         !nuioa_options_idle(o) && step_is_launcher(spank))
-        log_line("%s: this step runs a launcher, which places its own ranks (nuioa exec in front "
-                 "of the program places them%s)",
-                 reports ? "no report" : "no rank is placed", reports ? ", and reports" : "");
+        log_line(
+            "%s: this step runs a launcher. Put nuioa exec before the program to place its ranks%s",
+            reports ? "no report" : "no rank is placed", reports ? ", and to report" : "");
 }
 
 /* "srun --nuioa on ./app" runs a program "on". One that is there has become its path by now. */
@@ -218,8 +218,7 @@ static void warn_value(const struct srun_context *context, spank_t spank)
     if (context->flags->typed[0] &&
         spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0] && !nuioa_options_set(&unused, NUIOA_FROM_COMMAND, flags_option(0), argv[0], &err))
-        log_line("'%s' is taken for the program, and is not there: write --nuioa=%s", argv[0],
-                 argv[0]);
+        log_line("'%s' is not a program: write --nuioa=%s", argv[0], argv[0]);
 }
 
 void srun_user_init(struct srun_context *context, spank_t spank)

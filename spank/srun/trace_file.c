@@ -71,8 +71,8 @@ void trace_file_before(struct trace_file *trace, const char *file, spank_t spank
     if (*trace->path || !*file)
         return;
     if (step_is_launcher(spank))
-        log_line("trace: not recorded: this step runs a launcher. Start the program by srun "
-                 "itself");
+        log_line(
+            "trace: not recorded: this step runs a launcher. Start the program with srun itself");
     else if (!find_path(trace->path, file) || !look(trace->path, &trace->before))
         *trace->path = '\0';
 }

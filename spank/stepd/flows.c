@@ -74,12 +74,12 @@ static const char *reason(int rc)
 {
     switch (rc) {
     case -ENOENT: return "no such file (private /tmp, or no shared file system)";
-    case -ETIMEDOUT: return "not within 0.5 s (slow file server)";
+    case -ETIMEDOUT: return "the file server took more than 0.5 s";
     case -EINVAL: return "not a regular file, or not a profile";
     case -EFBIG: return "larger than 256 MB";
     case -E2BIG: return "too many pairs of ranks";
-    case -ECHILD: return "the child that reads it has ended (a second of CPU time, or memory)";
-    case -EPROTO: return "wrong answer of the child that reads it";
+    case -ECHILD: return "it takes more than a second of CPU time, or too much memory";
+    case -EPROTO: return "the process that reads it gave a wrong answer";
     case -ESTALE: return "the ranks of this node have changed";
     default: return strerror(-rc);
     }

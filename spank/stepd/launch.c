@@ -35,19 +35,19 @@ static void warn_gpus(struct step_run *c, const struct nuioa_plan *plan)
     if (!c->facts->options.report && !c->facts->options.explain)
         return;
     if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && by_rank)
-        nuioa_warn(&c->faults,
-                   "export: %u of %u ranks get no variable that chooses NICs, because the site "
-                   "assumes gpus=local-rank, and nobody typed --nuioa",
-                   by_rank, c->facts->step.task_count);
+        nuioa_warn(
+            &c->faults,
+            "export: %u of %u ranks get no variable that chooses NICs: the site only assumes "
+            "gpus=local-rank. Use srun --nuioa",
+            by_rank, c->facts->step.task_count);
     if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && lost &&
         task_gpus_are_possible(c, c->facts->step.gpus))
-        nuioa_warn(&c->faults,
-                   "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,
+        nuioa_warn(&c->faults, "export: %u of %u ranks get no variable that chooses NICs: %s", lost,
                    c->facts->step.task_count,
-                   shared == lost ? "they see the same GPUs, and nobody knows which rank uses "
-                                    "which (--gpus-per-task=1 gives each its own, with "
-                                    "--gres-flags=allow-task-sharing from Slurm 23.11 on)"
-                                  : "nobody knows which GPUs they have");
+                   shared == lost
+                       ? "they see the same GPUs. Use --gpus-per-task=1 (from Slurm 23.11 on with "
+                         "--gres-flags=allow-task-sharing)"
+                       : "their GPUs are unknown");
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */

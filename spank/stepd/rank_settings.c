@@ -64,8 +64,8 @@ static void write_one(struct step_run *c, const struct nuioa_plan *plan, uint32_
     struct task_memory_part *task = &c->task_memory->tasks[local];
     if (write_blocks(c, plan, local) < 0) {
         nuioa_warn(&c->faults,
-                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
-                   "same as keys (--nuioa-export=pmix)",
+                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes. Use "
+                   "--nuioa-export=pmix",
                    c->facts->step.ranks[local], ROOM);
         task->libraries = task->automatic = task->threads = begin_block(task, 0);
     }

@@ -172,8 +172,8 @@ void task_gpus_ask(struct step_run *c)
     else if (!task_gpus_known(c))
         rc = -ENODATA;
     if (rc < 0)
-        slurm_debug("nuioa: the cgroups do not tell the GPUs of each task: %s",
-                    rc == -ENODATA ? "they do not tell whose each GPU is" : strerror(-rc));
+        slurm_debug("nuioa: the cgroups do not show the GPUs of each task: %s",
+                    rc == -ENODATA ? "it is unknown whose each GPU is" : strerror(-rc));
 }
 
 /* --- tasks that tell -------------------------------------------------------------------------- */

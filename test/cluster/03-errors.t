@@ -53,9 +53,9 @@ refused --nuioa=on,off
 is "--nuioa=on,off: nothing starts" "$ranks" 0
 user srun -Q -N1 --nuioa report,on hostname
 like "--nuioa and its value behind a blank: what to type" "$(nuioa_lines)" \
-    "^nuioa: 'report,on' is taken for the program, and is not there: write --nuioa=report,on\$"
+    "^nuioa: 'report,on' is not a program: write --nuioa=report,on\$"
 user srun -Q -N1 --nuioa hostname off
-unlike "... a word of the program's is none" "$err" 'taken for the program'
+unlike "... a word of the program's is none" "$err" 'is not a program'
 launch 2 SLURM_NUIOA=onn
 one_line "SLURM_NUIOA=onn: one line"
 launch 2 SLURM_NUIOA=export SLURM_NUIOA_POLCY=latency
@@ -104,7 +104,7 @@ printf 'nuioa-profile 1\nranks 4\nrank 2 0 9 0 1 0\npair 2 3 5 1 0\n' >"$CLUSTER
 launch 4 -N2 --nuioa "--nuioa-hints=@$home/twice"
 one_line "'rank' lines beside 'pair' lines: one line"
 like "'rank' lines beside 'pair' lines: it names the file and the rank" "$rc:$(nuioa_lines)" \
-    "^0:.*$home/twice: the 'rank' lines of 1 rank of the profile are not used, .* rank 2's"
+    "^0:.*$home/twice: the profile has 'rank' and 'pair' lines for 1 rank, the first is rank 2: "
 
 # Hints for ranks that are not there: one line, and the job runs.
 echo 0:1,4-6:3 >"$CLUSTER_DIR/home/hints-list"

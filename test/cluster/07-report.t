@@ -40,13 +40,13 @@ launch 1 -w node1 -c4 --exact --nuioa=report
 like "an exact step's only rank has it all" "$err" \
     'the only rank stays: it has all CPUs of the step'
 launch 17 -w node1 -O --nuioa=report
-like "more ranks than cores: says so" "$err" 'they are more than their cores'
+like "more ranks than cores: says so" "$err" 'there are more ranks than cores'
 launch 17 -w node1 -O --overlap --nuioa=report
-like "--overlap reaches the node" "$err" 'srun without --overlap'
+like "--overlap reaches the node" "$err" 'Omit --overlap'
 launch 17 -w node1 -O --overl --nuioa=report
-like "... abbreviated, too" "$err" 'srun without --overlap'
+like "... abbreviated, too" "$err" 'Omit --overlap'
 launch 17 -w node1 -O -J --overlap_ --nuioa=report
-like "... and nothing that looks like it" "$err" 'they are more than their cores'
+like "... and nothing that looks like it" "$err" 'there are more ranks than cores'
 for said in report explain; do
     CUDA_VISIBLE_DEVICES=0,1 launch 8 -w node1 -c2 --exclusive --nuioa=force,$said \
         --nuioa-hints=heavy=0

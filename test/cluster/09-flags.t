@@ -120,7 +120,7 @@ for flags in "--nuioa=on --nuioa=off" "--nuioa=off --nuioa=force" --nuioa=off,ex
     refused $flags
     is "$flags: nothing starts" "$ranks,$rc" 0,1
     one_line "$flags: one line"
-    like "$flags: it says what goes" "$err" 'off goes with report only'
+    like "$flags: it says what goes" "$err" 'off can be combined with report only'
 done
 
 # report,off: everything stays, and the report says so.
@@ -131,7 +131,7 @@ for flags in --nuioa=report,off "--nuioa=off --nuioa=report"; do
     is "$flags: one report" "$(reports)" 1
     like "$flags: it says that nothing was done" "$err" 'nuioa: .*16 ranks, 0 moved '
     unlike "$flags: nobody leads" "$err" 'leader'
-    like "$flags: it says why" "$err" 'off: nothing is moved, and ranks are told nothing'
+    like "$flags: it says why" "$err" 'off: Slurm.s binding is unchanged'
 done
 launch 32 -w node1,node2 --exclusive --nuioa=report,off
 is "report,off of two nodes: one report" "$(reports)" 1
@@ -142,7 +142,7 @@ plugin on "topology=$topology"
 plugin -n node2 off
 launch 32 -w node1,node2 --exclusive --nuioa=report,off
 like "report,off where a node has no plugin: it is named" "$err" \
-    'no record from node2; unless Slurm or a node says why'
+    'no record from node2: install the same nuioa there'
 unlike "... and nobody is said to know a leader" "$err" 'leader'
 
 # Where nuioa has been removed, scripts that ask for it by variables still run.

@@ -118,7 +118,7 @@ for kind in openmpi mpich; do
     mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa-trace="$home/trace/$kind"
     known=$out
     is "$kind: nothing is said but what to type next" "$(said)|$(grep 'nuioa: trace' <<<"$err")" \
-        "0|nuioa: trace: written; what it changes: srun --nuioa=report $(
+        "0|nuioa: trace: written. To use it: srun --nuioa=report $(
             echo "--nuioa-hints=$home/trace/$kind ...")"
     like "$kind: the program knows its pairs" "$(wc -l <<<"$known")" '^[3-5][0-9]$'
     is "$kind: the profile is what the program did" "$(pairs "trace/$kind")" "$known"

@@ -167,7 +167,7 @@ include /run/node/d/*|included 744 644
 include /run/node/d/*|included 755 644
 --nuioa|0 1|||
 optional /run/node/nuioa.so|cut_short
-|135 0||plugin-unloadable|/nuioa.so cannot be loaded: it is cut short
+|135 0||plugin-unloadable|/nuioa.so is cut short
 END
 plugin on
 rm -rf "$n1/nuioa.so" "$n1/d"
@@ -263,7 +263,7 @@ doctor node1
 finds "the cache of another node" cache-stale 'made on another host'
 head -c 5000 /dev/urandom >"$n1/doctor.cache"
 doctor node1
-finds "a cache that is none" cache-refused 'not a cache'
+finds "a cache that is none" cache-refused 'not a nuioa cache'
 ln -sf /etc/passwd "$n1/doctor.cache"
 doctor node1
 finds "a symbolic link in its place" cache-refused 'doctor.cache'

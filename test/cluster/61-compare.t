@@ -42,7 +42,7 @@ compare --time "'took (.*)'" --set TUNED=1 -- srun -n2 "$dir/program" 10 9
 like "a variable" "$rc|$out" '^0\|.*without TUNED=1: median 10\..*faster: '
 compare --time "'took (.*)'" --set OMPI_MCA_x=1 srun -n2 "$dir/program" 10 9
 like "a variable of MPI, and a program without it" "$rc|$err" \
-    '^0\|.*nuioa compare: no MPI library says that it reads OMPI_MCA_x: if the program does not'
+    '^0\|.*nuioa compare: no MPI library is known to read OMPI_MCA_x: if the program does not'
 
 # What the MPI library does not have is not measured as if it did something.
 cat >"$work/mpi.c" <<'END'
@@ -73,7 +73,7 @@ for kind in openmpi mpich; do
         "^1\\|.*nuioa: --set: ${known%%=*}_X is not in this library, .*: nothing is compared"
     compare --time "'took (.*)'" --set "$known" -n 6 -- srun --mpi=$pmi -n1 "$dir/$kind"
     like "$kind: one that it has" "$rc|$out" "^0\\|.*without $known: median 10"
-    unlike "$kind: ... is no reason to doubt" "$err" 'no MPI library says that it reads'
+    unlike "$kind: ... is no reason to doubt" "$err" 'no MPI library is known to read'
 done
 
 compare --time "'took (.*)'" -- srun -n2 "$dir/absent" 10 9
@@ -90,7 +90,7 @@ compare --time "'took (.*)'" -- srun -n2 "$dir/fails"
 like "a program that fails: its last words" "$rc|$err" \
     '^1\|.*nuioa: srun ended with status 3, so nothing is .*; it said: cannot open input\.dat$'
 user sh -c "cd $dir && exec nuioa compare -- srun -n2 $dir/program 1 1"
-like "outside of a job" "$rc|$err" '^1\|nuioa: there is no job here'
+like "outside of a job" "$rc|$err" '^1\|nuioa: not in a job'
 
 # Ctrl-C: the step ends at once, and the job's shell goes on.
 user salloc -Q -N2 sh -c "cd $dir && { nuioa compare -- srun -n2 sleep 300 & pid=\$!

@@ -96,7 +96,7 @@ is "free cores, the second rank is heavy: it alone goes beside a NIC" \
     "$(values cpus)" "0-1 4-5"
 launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --overlap --nuioa=report
 is "free cores, --overlap: untouched, and the report says why" \
-    "$(values cpus); $(says "other steps may use them (srun without --overlap)")" "0-1 2-3; 1"
+    "$(values cpus); $(says "other steps may use them. Omit --overlap")" "0-1 2-3; 1"
 
 release "$job"
 

@@ -81,7 +81,7 @@ for flags in "-n1 -c4" "-n1 -c4 --exact"; do
     # shellcheck disable=SC2086 # flags
     launch --jobid="$job" $flags --nuioa=report
     is "$flags: Slurm chose 4 CPUs, which stay; the report says what to type" \
-        "$(values cpus); $(says "with -c typed there, then srun")" "0-3; 1"
+        "$(values cpus); $(says "salloc --exclusive -c N, then srun")" "0-3; 1"
 done
 launch --jobid="$job" -n2 --exclusive --nuioa=report
 is "-n2 --exclusive: two CPUs, one each" "$(division); $(nics)" \
@@ -124,7 +124,7 @@ is "... with --nuioa-mem=local they are where nuioa had put it" \
     "$(values numa); $(near_own); $(nics)" "0 1; 0; eth0 eth0"
 
 launch --jobid="$job" -n2 --overlap --nuioa=report
-is "--overlap: untouched" "$(values cpus); $(values policy); $(says "srun without --overlap")" \
+is "--overlap: untouched" "$(values cpus); $(values policy); $(says "Omit --overlap")" \
     "0-15 0-15; default default; 1"
 launch --jobid="$job" -n1 --overlap --nuioa
 is "-n1 --overlap: untouched" "$(values cpus); $(values policy); $(nics)" "0-15; default; eth0"
@@ -132,7 +132,7 @@ launch --jobid="$job" -n2 --nuioa --nuioa-cores=keep
 is "cores=keep: untouched" "$(values cpus); $(nics)" "0-15 0-15; eth0 eth0"
 launch --jobid="$job" -n20 -O --nuioa=report
 is "more ranks than cores: untouched" \
-    "$(distinct cpus); $(says "they are more than their cores")" "1; 1"
+    "$(distinct cpus); $(says "there are more ranks than cores")" "1; 1"
 release "$job"
 
 # srun in a rank of another step inherits its variables. inner STEP COMMAND: what launch sets, of
@@ -159,7 +159,7 @@ is "... which helps" "$(division); $(says SLURM_CPU_BIND)" "least 8, all 16, twi
 if [ -n "$part" ]; then
     inner -n2 '[ "$SLURM_PROCID" = 1 ] || srun --overlap -n2 --nuioa=report'
     is "the other ranks of a step of two do not wait: --overlap counts" \
-        "$(values cpus); $(says "srun without --overlap")" "0-15 0-15; 1"
+        "$(values cpus); $(says "Omit --overlap")" "0-15 0-15; 1"
     inner "-c16" "srun --overlap -n2 --cpu-bind=none --nuioa=report"
     is "a mask that is typed for the inner step is a choice" \
         "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"

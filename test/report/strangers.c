@@ -80,7 +80,7 @@ static void slow(void)
     free(credential);
 }
 
-#define CLOSED "100 strangers called srun's port, so it is closed"
+#define CLOSED "srun's port had 100 unknown connections, and is closed"
 
 static void closes_port(void)
 {

@@ -34,11 +34,11 @@ plan() {
 site "nic mlx5_0:1 numa=0 write_mb_s=8000 n=15 mad=0.001" \
     "nic mlx5_0 numa=1 write_mb_s=20000 n=15 mad=0.001"
 like "explain says the prices, and that they were measured" "$(plan --explain)" \
-    'weight costs what was measured of mlx5_0:1: 2\.5 on NUMA node 0, 1 on NUMA node 1'
+    'cost of one weight, measured for mlx5_0:1: 2\.5 on NUMA node 0, 1 on NUMA node 1'
 site "nic mlx5_0:1 numa=0 write_mb_s=19900 n=15 mad=0.03" \
     "nic mlx5_0:1 numa=1 write_mb_s=20000 n=15 mad=0.03"
 like "what noise could be costs nothing" "$(plan --explain)" \
-    'measured of mlx5_0:1: 1 on NUMA node 0, 1 on NUMA node 1'
+    'measured for mlx5_0:1: 1 on NUMA node 0, 1 on NUMA node 1'
 site "nic mlx5_7 numa=0 write_mb_s=8000 n=15 mad=0.001"
 is "a NIC that is not here changes nothing" "$(plan | sed '/time\|distance/d')" \
     "$(site; plan | sed '/time\|distance/d')"

@@ -139,7 +139,7 @@ static void test_stale(void **state)
     }
     assert_int_equal(truncate(path, 1 << 30), 0); /* refused by its size, before it is read */
     assert_int_equal(nuioa_cache_read(path, NULL, &node, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "not a cache"));
+    assert_non_null(strstr(err.text, "not a nuioa cache"));
     assert_int_equal(truncate(path, 300), 0);
     assert_int_equal(read_cache(NULL), -EINVAL);
     assert_int_equal(truncate(path, 10), 0);

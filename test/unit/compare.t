@@ -60,12 +60,12 @@ usage "--set: 'TUNE' is not VARIABLE=VALUE" compare --set TUNE -- srun ./app
 usage "--set: '=1' is not VARIABLE=VALUE" compare --set =1 -- srun ./app
 usage "--set: SLURM_NUIOA is set for each side here" compare --set SLURM_NUIOA=on -- srun ./app
 usage "--set needs a value" compare --set
-usage "--time: '(': " compare --time '(' -- srun ./app
+usage "--time: '(' is not a regular" compare --time '(' -- srun ./app
 usage "--frob: no such option" compare --frob -- srun ./app
 usage "'-x' is not an option" compare -x srun ./app
 usage "'./app' is not srun" compare ./app
-usage "--keep: '' is no directory name" compare --keep= -- srun ./app
-usage "--time: '' is no regular expression" compare --time '' srun ./app
+usage "--keep: '' is not a directory name" compare --keep= -- srun ./app
+usage "--time: '' is not a regular expression" compare --time '' srun ./app
 run compare --help
 like "--help" "$status $out" '^0 usage: nuioa compare'
 unanswered "--keep: $work/bin: File exists" compare --keep "$work/bin" -- srun ./app
@@ -76,7 +76,7 @@ is "nothing has run" "$(cat "$work/calls" 2>/dev/null)" ""
     echo "$status|$out|$err"
 ) >"$work/outside"
 like "outside of a job" "$(<"$work/outside")" \
-    '^1\|\|nuioa: there is no job here.*salloc --exclusive nuioa compare -- srun \.\.\.$'
+    '^1\|\|nuioa: not in a job.*salloc --exclusive nuioa compare -- srun \.\.\.$'
 
 # --- what a run is given ------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ is "--set: nuioa is off on both sides" \
 6 report,off|none"
 like "... and is named" "$out" 'without TUNE=7, \.\.\.: median'
 like "... nothing tells whether they are read" "$err" \
-    'no MPI library says that it reads TUNE, OTHER: if the program does not read it, both sides'
+    'no MPI library is known to read TUNE, OTHER: if the program does not read it, both sides'
 is "... --keep" "$(printf '%s\n' "$work/kept"/* | wc -l)" 26
 compare --time "$time" --before 'echo before >>'"$work"'/calls' -- srun ./app
 is "--before: before each run" "$(grep -c before "$work/calls") $(uniq -d "$work/calls")" "13 "
@@ -136,7 +136,7 @@ like "slower" "$out" 'slower: the program takes 11\.1 % more time$'
 printf '%s\n' "10 11" "11 10" "10 10.5" "10.5 10" "10 10.2" "10.2 10" >"$work/times"
 compare --time "$time" -- srun ./app
 like "cannot tell, and stops early" "$(wc -l <"$work/calls") $out" \
-    '^13 .*cannot tell: with as much noise as these runs have, a difference below [0-9.]+ % is not'
+    '^13 .*cannot tell: the runs are too noisy to detect differences below [0-9.]+ %'
 compare --time "$time" -n 24 -- srun ./app
 is "-n 24" "$(wc -l <"$work/calls")" 49
 # One pair of six says the opposite: more pairs can decide it.

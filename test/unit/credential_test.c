@@ -43,7 +43,7 @@ static void test_root(void **state)
     if (geteuid())
         skip();
     assert_int_equal(make(&err), -EPERM);
-    assert_string_equal(err.text, "MUNGE: nothing is sealed as root");
+    assert_string_equal(err.text, "MUNGE: root's jobs send no record");
 }
 
 static void test_user(void **state)

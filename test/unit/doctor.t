@@ -118,7 +118,7 @@ retired="backlog coalescing core-distribution governor irq-far mpi-device mpi-et
 for id in $retired; do
     run doctor --root "$node" --brief --ignore "port-idle,$id:x,pmix-plugin"
     is "--ignore $id, which is no longer looked for" "$status|$out|$err" \
-        "0|nuioa: healthy|nuioa: warning: --ignore: $id is no longer looked for; leave it out"
+        "0|nuioa: healthy|nuioa: warning: --ignore: $id is no longer a finding: leave it out"
 done
 put etc/slurm/slurm.conf "$(cat "$node/etc/slurm/slurm.conf")
 TaskPlugin=task/none"
@@ -540,7 +540,7 @@ measured 12100 12000
 healthy "rates that differ as noise does"
 measured 12000 10000
 finds "rates that contradict the distances" nic-contradicted:mlx5_1:1 \
-    'mlx5_1:1 is said to be nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the first'
+    'mlx5_1:1 is listed as nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the first'
 numa 2 5
 finds "remote nearer than local" slit-refused 'remote memory is nearer than local'
 put sys/devices/system/node/node0/cpumap 5555

@@ -20,8 +20,8 @@ usage "a program is missing" exec -- ''
 usage "'./app' is not an option: the program comes after --" exec ./app
 usage "'hostname' is not an option: the program comes after --" exec --local-rank 0 hostname
 usage "--frob: no such option" exec --frob -- true
-usage "--json goes with --print" exec --json -- true
-usage "--topology goes with --print" exec --topology "$hagrid" -- true
+usage "--json requires --print" exec --json -- true
+usage "--topology requires --print" exec --topology "$hagrid" -- true
 usage "--local-rank: 'x' is not a number" exec --local-rank x --local-size 2 -- true
 usage "--local-size: '0' is not a number" exec --local-rank 0 --local-size 0 -- true
 usage "--cpus-per-task: '0' is not" exec --cpus-per-task 0 -- true
@@ -83,7 +83,7 @@ is "variables of an outer step go" \
 run "${patient[@]}" --local-rank 0 --local-size 2 --export none -- env
 is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
 run "${patient[@]}" --local-rank 0 --local-size 2 --trace /tmp/x -- true
-is "what needs the plugin is said" "$status|$(grep -c 'needs the plugin' "$work/err")" "0|1"
+is "what needs the plugin is said" "$status|$(grep -c 'requires the plugin' "$work/err")" "0|1"
 
 # --- the environment, as srun reads it ----------------------------------------------------------
 

@@ -65,17 +65,17 @@ is "typed numbers of ranks on the job's nodes" \
     "$(tr ',' '\n' <<<"${out##* }" | sort | uniq -c | tr -s ' \n' ' ')" \
     " 1 node1 3 node2 6 node3 6 node4 "
 in_job run layout "$work/halves" --nodes 'node[3-6]' --tasks-per-node 4
-quiet "nodes of others" "--nodes: node5 is no node of this job, which has node\[1-4\]\$"
+quiet "nodes of others" "--nodes: node5 is not a node of this job, which has node\[1-4\]\$"
 in_job run layout "$work/halves" --nodes 'node[3-6]' --tasks-per-node 4 --json
 is "... of which only --json tells" "$status|${out:0:11}" '0|{"nuioa": 1'
 SLURM_NTASKS=1 in_job run layout "$work/halves"
 quiet "one task" "the profile is of 16 ranks, but the job has 1 task\$"
 SLURM_CPUS_PER_TASK=2 in_job run layout "$work/halves"
-quiet "too few CPUs" "the 16 ranks of the profile have no place on the job's CPUs"
+quiet "too few CPUs" "the 16 ranks of the profile do not fit the job's CPUs"
 SLURM_HET_SIZE=2 in_job run layout "$work/halves"
-quiet "a heterogeneous job" "a heterogeneous job has no layout of ours"
+quiet "a heterogeneous job" "heterogeneous jobs are not supported"
 run layout "$work/halves"
-quiet "no job" "not in a job of Slurm"
+quiet "no job" "not in a Slurm job"
 in_job run layout "$work/none"
 quiet "no such profile" "$work/none: No such file"
 printf 'hello\n' >"$work/garbage"
@@ -91,10 +91,10 @@ quiet "too many places" "the profile is of 16 ranks, but --tasks-per-node gives 
 # Networks that are none: scontrol's is left alone, a typed one is an error.
 echo "No topology information available" >"$work/topology"
 in_job run layout "$work/halves"
-like "no switches" "$out|$err" '^-m arbitrary .*; scontrol knows no switches$'
+like "no switches" "$out|$err" '^-m arbitrary .*; scontrol lists no switches$'
 echo "SwitchName=s0 Nodes=node[7-9]" >"$work/topology"
 in_job run layout "$work/halves"
-like "switches of other nodes" "$out|$err" '^-m arbitrary .*; what scontrol says of switches is not'
+like "switches of other nodes" "$out|$err" '^-m arbitrary .*; scontrol.s list of switches'
 in_job run layout "$work/halves" --network "$work/topology"
 quiet "the same typed" "$work/topology: node node1 is below no switch"
 printf 'SwitchName=a Nodes=node[1-4] Switches=b\nSwitchName=b Switches=a\n' >"$work/circle"
@@ -107,14 +107,14 @@ in_job run layout "$work/halves" --network "$work/garbage"
 quiet "a file without switches" "$work/garbage: no line with SwitchName="
 printf '#!/bin/sh\nsleep 60\n' >"$work/bin/scontrol"
 in_job run layout "$work/halves"
-like "scontrol hangs" "$out|$err" '^-m arbitrary .*; scontrol did not answer within two seconds$'
+like "scontrol hangs" "$out|$err" '^-m arbitrary .*; scontrol took more than two seconds$'
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
 in_job run layout "$work/halves"
-like "scontrol fails" "$out|$err" '^-m arbitrary .*; scontrol said nothing of the network$'
+like "scontrol fails" "$out|$err" '^-m arbitrary .*; scontrol printed no network$'
 mkdir "$work/few"
 ln -s "$(command -v timeout)" "$(command -v cat)" "$work/few"
 PATH=$work/few in_job run layout "$work/halves"
-like "no scontrol" "$out|$err" '^-m arbitrary .*; scontrol said nothing of the network$'
+like "no scontrol" "$out|$err" '^-m arbitrary .*; scontrol printed no network$'
 
 # Files.
 in_job run layout "$work/halves"
@@ -174,10 +174,10 @@ in_job run layout "$work/halves" --tasks-per-node 4
 like "a safe order" "$status|$out" '^0\|-m arbitrary -w '
 unlike "... of which nothing is said" "$err" 'Open MPI'
 
-usage "--nodes goes with --tasks-per-node" layout "$work/halves" --nodes 4
+usage "--nodes requires --tasks-per-node" layout "$work/halves" --nodes 4
 usage "a profile is missing" layout
 usage "'$work/halves': one profile is enough" layout "$work/halves" "$work/pairs"
-usage "--force goes with --hostfile" layout "$work/halves" --force
+usage "--force requires --hostfile" layout "$work/halves" --force
 run layout "$work/none" --json
 like "--json is not for srun: an error is one" "$status|$out" '^1\|$'
 done_testing

@@ -152,13 +152,13 @@ static void test_wrong_networks(void **state)
         { TWO_SWITCHES "SwitchName=top Switches=s[0-2]\n", "switch s2, below top, is not there" },
         { "SwitchName=a Nodes=n[0-3] Switches=b\nSwitchName=b Switches=a\n",
           "switch a is below itself, or below more than 16 others" },
-        { "SwitchName=a Nodes=n[0-3]\nSwitchName=a Nodes=n9\n", "switch a is there twice" },
+        { "SwitchName=a Nodes=n[0-3]\nSwitchName=a Nodes=n9\n", "switch a is listed twice" },
         { TWO_SWITCHES "SwitchName=x Switches=s0\nSwitchName=y Switches=s0\n",
           "switch s0 is below two others" },
         { "SwitchName=s0 Nodes=n[0-2]\n", "node n3 is below no switch and in no block" },
         { "BlockName=b Nodes=n[0-2] BlockSize=3\n", "node n3 is below no switch and in no block" },
         { "BlockName=b Nodes=n[0-3]\nSwitchName=s Nodes=n[0-3]\n",
-          "both switches and blocks: which is meant?" },
+          "both switches and blocks: give one of them" },
         { "SwitchName=s0 Nodes=n[0-\n", "'n[0-' is not a list of nodes such as n[1-3,08-11],m7" },
     };
     struct nuioa_network network;

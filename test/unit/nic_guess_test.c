@@ -229,7 +229,7 @@ static void test_down(void **state)
     assert_false(node.nics[0].usable || node.nics[1].usable || node.nics[2].usable);
     assert_true(node.nics[3].usable && node.nics[4].usable);
     assert_int_equal(node.nics[0].role, NUIOA_ROLE_UNKNOWN); /* two GPUs may need it */
-    assert_string_equal(node.nics[0].why, "less beside the GPUs than d:1");
+    assert_string_equal(node.nics[0].why, "farther from the GPUs than d:1");
     nuioa_node_free(&node);
 }
 

@@ -97,11 +97,12 @@ static void test_switch(void **state)
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,export",
            "--nuioa: 'on,export': export and on exclude each other");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "export,force",
-           "--nuioa: 'export,force': force implies on; it cannot go with export");
+           "--nuioa: 'export,force': force and export exclude each other");
     const char *const others[] = { "on,off", "off,force", "explain,off", "off,export", "help,off" };
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         char line[64];
-        snprintf(line, sizeof(line), "--nuioa: '%s': off goes with report only", others[i]);
+        snprintf(line, sizeof(line), "--nuioa: '%s': off can be combined with report only",
+                 others[i]);
         refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", others[i], line);
     }
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "onn",
@@ -303,7 +304,7 @@ static void test_export(void **state)
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, 0);
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "none,env",
-           "--nuioa-export: 'none,env': none stands alone");
+           "--nuioa-export: 'none,env': none cannot be combined");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "env,tcp",
            "--nuioa-export: 'tcp' is not one of auto, env, pmix, locality, ucx, ofi, nccl, psm, "
            "mpich, nvshmem, none");

@@ -337,7 +337,7 @@ static void test_pack_beside_others(void **state)
                              t % 2 ? NUIOA_REASON_SHARE_OVERLAP : NUIOA_REASON_SHARE_UNCONFINED);
         assert_int_equal(s->plan.moved, t < 2);
         assert_int_equal(s->plan.warnings.count, 1);
-        assert_non_null(strstr(s->plan.warnings.text[0], t % 2 ? "--overlap" : "confines"));
+        assert_non_null(strstr(s->plan.warnings.text[0], t % 2 ? "--overlap" : "confine"));
         plan_case_free(s);
     }
 }

@@ -10,20 +10,20 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # --- wrong usage --------------------------------------------------------------------------------
 
-usage "--gpus goes with --nic" probe --gpus
-usage "--tool goes with --nic" probe --tool ucx_perftest
-usage "--nic measures NICs, and goes with none of" probe --nic --matrix x
+usage "--gpus requires --nic" probe --gpus
+usage "--tool requires --nic" probe --tool ucx_perftest
+usage "--nic cannot be combined with" probe --nic --matrix x
 usage "--rounds: '0' is not a number" probe --nic --rounds 0
 usage "--timeout: 'x' is not a number" probe --nic --timeout x
-usage "--number goes with --tool" probe --nic --number 'x'
-usage "--tool: 'iperf' is none of ib_write_bw" probe --nic --tool iperf
+usage "--number requires --tool" probe --nic --number 'x'
+usage "--tool: 'iperf' is not one of ib_write_bw" probe --nic --tool iperf
 usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}'
 usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}' --number ''
 usage "--tool: 'iperf {nic}' lacks {host}" probe --nic --tool 'iperf {nic}' --number x
 usage "--tool: ' {host}' must begin with a program" probe --nic --tool ' {host}' --number x
-usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {host}' --number '('
+usage "--number: '(' is not an extended regular" probe --nic --tool 'a {host}' --number '('
 usage "--nic: " probe --nic=, --rounds 1
-usage "--nic: names come after =, as in --nic=mlx5_0" probe --nic mlx5_0
+usage "--nic: write --nic=mlx5_0" probe --nic mlx5_0
 SLURM_LOCALID=1 usage "another task of this step measures this node" probe --nic
 for share in --at-least=90% "--at-least 90" --at-least --at_least=90; do
     # shellcheck disable=SC2086
@@ -195,7 +195,7 @@ like "none is known for Ethernet" "$status|$err" \
 on restricted 4
 measure "${plain[@]}" --rounds 1
 like "NUMA nodes that the job has not are left out, which is said" "$out" \
-    'of the [0-9]+ NUMA nodes may not be used here and are left out: in a job, srun --exclusive'
+    'of the [0-9]+ NUMA nodes may not be used here and are left out. In a job, use srun --exclusive'
 on quad 4
 
 # --- benchmarks that fail -----------------------------------------------------------------------

@@ -15,11 +15,11 @@ hagrid=$here/../probe/hagrid.txt
 # --- wrong usage, no answer ---------------------------------------------------------------------
 
 usage "--frob: no such option" probe --frob
-usage "--topology goes with --matrix" probe --topology "$flat"
+usage "--topology requires --matrix" probe --topology "$flat"
 usage "--quick and --matrix exclude each other" probe --quick --matrix "$hagrid"
 usage "--throughput and --latency exclude each other" probe --throughput 2,1 --latency 1,2
 usage "--links-per-node: '0' is not a number" probe --matrix "$hagrid" --links-per-node 0
-usage "--local-ns goes with --matrix" probe --local-ns 100
+usage "--local-ns requires --matrix" probe --local-ns 100
 usage "--local-ns: '0' is not a number from 1" probe --matrix "$hagrid" --local-ns 0
 unanswered "times over the local access only, so how many times farther a NUMA node is cannot be" \
     probe --matrix "$hagrid" --topology "$flat" --out "$work/relative"
@@ -113,7 +113,7 @@ run topo --topology "$flat"
 like "without: unknown beyond same/other" "$out" 'distances are unknown +beyond same/other'
 answers "made" probe --matrix "$hagrid" --topology "$flat" --local-ns 100 --out "$site" --check
 like "... --check says what is hidden" "$out" \
-    'tells 1 distance of remote memory apart, measured are 4'
+    'has 1 remote distance, 4 were measured'
 like "... and which direction" "$out" '4 pairs are not as far in one direction as in the other'
 answers "used" topo --topology "$flat" --distances "$site" --json
 is "... as measured" "$(json "d['distance']['source'], d['distance']['matrix'][0]")" \

@@ -293,7 +293,7 @@ static void test_explain(void **state)
     static const char *const wanted[] = {
         "The parts of the cost",
         "100 % of the gain",
-        "the bound is the cost of heavier ranks in the nearer of Slurm's masks",
+        "the bound is the cost of heavier ranks in Slurm's closest masks",
         "  before    the level where Slurm put the rank",
         "  order     the rank's position by weight",
         "mapper hopsort",

@@ -92,7 +92,7 @@ static void test_bound_is_of_exchanges(void **state)
     for (unsigned i = 0; i < 6; i++)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
     assert_true(far < s->plan.bound);
-    says(s, true, "in the nearer of Slurm's masks", true);
+    says(s, true, "in Slurm's closest masks", true);
     plan_case_free(s);
 }
 

@@ -53,7 +53,7 @@ static void report(void **state)
     assert_null(strstr(text, "n5: "));
     assert_non_null(strstr(text, " 0-1  2       PIX"));
     assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
-    assert_non_null(strstr(text, "\nn[1-6]: OpenMP threads run where the kernel puts them"));
+    assert_non_null(strstr(text, "\nn[1-6]: OpenMP threads are not bound"));
     free(text);
     text = summarize(200, 2);
     assert_non_null(strstr(text, "n[1-2,5-200]"));

@@ -44,14 +44,14 @@ usage "--plicy: no such option; did you mean --policy?" plan --tasks 1 --plicy c
 usage "--policy needs a value" plan --tasks 1 --policy
 usage "--hints: " plan --tasks 1 --hints 0:x
 usage "--nuioa: 'onn' is not one of" plan --tasks 1 --nuioa=onn
-usage "--json goes with --show" cache --json
+usage "--json requires --show" cache --json
 usage "'??[31m' is not one of topo, plan, exec" $'\n\e[31m'
 
 usage "a profile is missing" profile
 usage "--from: 'tau' is not one of nuioa, matrix, openmpi" profile --from tau x
 usage "--metric: 'bytes' is not one of size, msg, avg" profile --metric bytes x
 usage "--nodes: '0' is not a number" profile --nodes 0 x
-usage "--distribution goes with --nodes" profile --distribution cyclic x
+usage "--distribution requires --nodes" profile --distribution cyclic x
 usage "--distribution: 'plane' is not one of" profile --nodes 2 --distribution plane x
 
 # --- no answer ----------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ is "... of several models nobody knows the order" \
     "$(cmp -s "$work/mixed.xml" "$machines/gpus.xml" || json "*(t['gpus'] for t in d['tasks'])")" \
     "None None None None"
 answers "... and the report says it" plan --topology "$work/mixed.xml" --tasks 4 --gpus local-rank
-like "... in a sentence" "$out" 'gpus=local-rank says nothing here'
+like "... in a sentence" "$out" 'gpus=local-rank ignored'
 is "... --gpus keep: ranks stay" "$(followed --binding "$work/crossed" --gpus keep)" \
     "0 8 1 9 keep the step has GPUs"
 answers "plan --gpus as a table" plan --topology "$machines/gpus.xml" --gpus '3;;1,2'
@@ -437,14 +437,15 @@ unset "${!UCX_@}" "${!OMPI_MCA_@}" "${!MPICH_@}"
 # exports OPTION...: the lines of nuioa plan about them
 exports() {
     run plan --topology "$machines/$1" "${@:2}"
-    grep -E '^(no )?exports|^UCX' <<<"$out" | sed 's/ (.*//'
+    grep -E '^(no )?exports|^no NIC is set' <<<"$out" | sed 's/ (.*//; s/\. .*//'
 }
 rails=(four-rails.xml --tasks 8 --rails connected)
 is "plan: each rank's variables" "$(exports "${rails[@]}")" \
     "exports of ranks 0-3: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1
 exports of ranks 4-7: UCX_NET_DEVICES=mlx5_1:1,mlx5_2:1"
 is "plan: the word of the site that is missing" "$(exports four-rails.xml --tasks 8)" \
-    "UCX is told no NIC: InfiniBand's default prefix does not say whether the NICs reach each other"
+    "no NIC is set for UCX: InfiniBand's default prefix does not show whether the NICs reach each \
+other"
 is "plan: the user's own variables count" \
     "$(UCX_TLS=all exports "${rails[@]}")" ""
 is "plan: what a rank of an outer step was told does not" \

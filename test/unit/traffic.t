@@ -100,8 +100,8 @@ is "MPICH's mpiexec, local rank 1" "$(rank MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 P
 is "torchrun, local rank 0" "$(rank LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 RANK=2)" "1 "
 is "torchrun, local rank 1" "$(rank LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 RANK=3)" "0 same"
 is "PMIx alone does not say it" "$(rank PMIX_RANK=0) $(<"$work/err")" \
-    "0 same nuioa: traffic: no table: the launcher does not say who is local rank 0"
-told="0 same nuioa: traffic: no table: the launcher does not say who is local rank 0"
+    "0 same nuioa: traffic: no table: the launcher does not show which process is local rank 0"
+told="0 same nuioa: traffic: no table: the launcher does not show which process is local rank 0"
 is "a local rank that cannot be" "$(rank LOCAL_RANK=5 LOCAL_WORLD_SIZE=2) $(<"$work/err")" "$told"
 is "two launchers: the process that says so" "$(rank LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 \
     OMPI_COMM_WORLD_LOCAL_RANK=2 OMPI_COMM_WORLD_LOCAL_SIZE=4) $(<"$work/err")" "$told"

@@ -195,7 +195,7 @@ static int check_ignore(const char *command, const char *list)
         size_t length = strcspn(list, ",");
         snprintf(id, sizeof(id), "%.*s", (int)strcspn(list, ":,"), list);
         if (doctor_kind_is_retired(id))
-            fprintf(stderr, "nuioa: warning: --ignore: %s is no longer looked for; leave it out\n",
+            fprintf(stderr, "nuioa: warning: --ignore: %s is no longer a finding: leave it out\n",
                     id);
         else if (!doctor_kind_find(id))
             return tool_usage(

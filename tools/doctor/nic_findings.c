@@ -120,11 +120,11 @@ static void check_pattern(struct doctor *d)
         named = named || name;
         kinds = kinds || !name;
         if (!found && name)
-            doctor_report(d, "nic-unmatched", word, "nic=%s, and there is no %s here.",
+            doctor_report(d, "nic-unmatched", word, "nic=%s, but this node has no %s.",
                           d->options.nic, word);
     }
     if (kinds && !named && !any)
-        doctor_report(d, "nic-unmatched", "", "nic=%s, and there is no such NIC here.",
+        doctor_report(d, "nic-unmatched", "", "nic=%s, but this node has no such NIC.",
                       d->options.nic);
 }
 
@@ -439,8 +439,8 @@ void doctor_check_measured(struct doctor *d)
         if (worst != best)
             doctor_report(
                 d, "nic-contradicted", nuioa_nic_label(nic, label, sizeof(label)),
-                "%s is said to be nearer to NUMA node %u than to %u, but writes %.0f MB/s "
-                "to the first and %.0f MB/s to the second.",
+                "%s is listed as nearer to NUMA node %u than to %u, but writes %.0f MB/s to the "
+                "first and %.0f MB/s to the second.",
                 label, node->numas[worst].os_index, node->numas[best].os_index,
                 nic->measured[worst].write_mb_s, nic->measured[best].write_mb_s);
     }

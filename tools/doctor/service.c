@@ -48,9 +48,7 @@ static void load_plugin(int fd, void *arg)
     dlopen(loading->slurm, RTLD_LAZY | RTLD_GLOBAL);
     const unsigned *own = version_of(loading->other, RTLD_LAZY);
     snprintf(text, sizeof(text),
-             "%.150s cannot be loaded: it is cut short or damaged, and srun dies of it; install it "
-             "again",
-             loading->plugin);
+             "%.150s is cut short or damaged, and crashes srun: install it again", loading->plugin);
     doctor_answer(fd, 'n', text);
     const unsigned *its = version_of(loading->plugin, RTLD_NOW);
     if (!its) {

@@ -130,9 +130,9 @@ static int read_arguments(struct job *job, int argc, char **argv)
     if (!job->print && !job->program)
         return tool_usage("exec", "a program is missing: nuioa exec [OPTION]... -- PROGRAM");
     if (job->json && !job->print)
-        return tool_usage("exec", "--json goes with --print");
+        return tool_usage("exec", "--json requires --print");
     if (*o->topology && !job->print)
-        return tool_usage("exec", "--topology goes with --print: it describes another machine");
+        return tool_usage("exec", "--topology requires --print: it describes another machine");
     return read_numbers(job);
 }
 
@@ -221,7 +221,9 @@ static void report(const struct job *job)
     if (in->place.local > 0)
         return;
     if (*o->trace && !is_preloaded())
-        fputs("nuioa: warning: trace needs the plugin: nothing is preloaded\n", stderr);
+        fputs(
+            "nuioa: warning: trace ignored: it requires the plugin. Use srun --nuioa-trace=FILE\n",
+            stderr);
     if (!o->report && !o->explain) {
         print_warnings(&e->warnings);
         if (*o->distances)
@@ -229,10 +231,10 @@ static void report(const struct job *job)
         return;
     }
     if (!in->placed && o->export_set & NUIOA_EXPORT_LIBRARIES && !exec_plan_filters(e))
-        fprintf(stderr, "nuioa: export: no variable chooses NICs, because %s\n",
+        fprintf(stderr, "nuioa: export: no variable chooses NICs: %s\n",
                 exec_plan_lacks_gpus(e)
-                    ? "nobody knows which GPUs this process has"
-                    : "only the launcher tells which GPU is whose (--gpus=local-rank does)");
+                    ? "this process' GPUs are unknown"
+                    : "the GPU of each rank is only assumed. Use --gpus=local-rank");
     if (in->placed && !e->plan.task_count) {
         fputs("nuioa: the plugin has placed this rank: nothing is left to do\n", stderr);
     } else if (e->stays) {

@@ -168,9 +168,10 @@ static void settle_options(struct exec_input *in)
     if (in->place.ranks)
         return;
     if (*in->options.hints)
-        nuioa_warn(&in->warnings,
-                   "hints: not used: which ranks of the job are on this node is not known (--ranks "
-                   "block: consecutive ones; --ranks LIST)");
+        nuioa_warn(
+            &in->warnings,
+            "hints ignored: the ranks on this node are unknown. Use --ranks block for consecutive "
+            "ones, or --ranks LIST");
     *in->options.hints = '\0';
 }
 

@@ -315,10 +315,10 @@ static int say_missing(struct launcher_place *place, const struct said *said,
                           "no launcher found of %s: use --local-rank R --local-size N",
                           list_names(names));
     if (is_named(launcher, "pmix"))
-        return nuioa_fail(err, -ENOENT,
-                          "PMIx says the rank in the job only (PMIX_RANK): use --local-size N "
-                          "--ranks block for N consecutive ranks on each node, or --local-rank and "
-                          "--local-size");
+        return nuioa_fail(
+            err, -ENOENT,
+            "PMIx gives only the rank in the job (PMIX_RANK): use --local-size N --ranks block for "
+            "N consecutive ranks on each node, or --local-rank and --local-size");
     if (said->local == UNKNOWN)
         return nuioa_fail(err, -ENOENT,
                           "no local rank: %s is unset or not a number: use --local-rank R",
@@ -354,12 +354,12 @@ static int say_impossible(struct launcher_place *place, const struct said *said,
                           struct nuioa_error *err)
 {
     place->speaks = !said->local || said->local >= said->count;
-    return nuioa_fail(err, by_hand ? -EINVAL : -ENOENT,
-                      "local rank %u of %u is not possible%s%s: --local-rank takes 0 to N-1 for "
-                      "--local-size N, which is at most %d",
-                      said->local, said->count,
-                      place->launcher ? ", which is what it is with " : "",
-                      place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
+    return nuioa_fail(
+        err, by_hand ? -EINVAL : -ENOENT,
+        "local rank %u of %u is not possible%s%s: --local-rank is below --local-size, which is at "
+        "most %d",
+        said->local, said->count, place->launcher ? " with " : "",
+        place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
 }
 
 /* --- ranks in the job ------------------------------------------------------------------------- */
@@ -420,9 +420,10 @@ static int find_ranks(const struct launcher_request *request, char *const *envir
     if (request->ranks && !block)
         return read_list(place, request->ranks, err);
     if (block && (place->rank == UNKNOWN || place->rank < place->local))
-        return nuioa_fail(err, -ENOENT,
-                          "--ranks block: the launcher does not say this process' rank in the job, "
-                          "or one that is possible: --ranks LIST names the ranks on this node");
+        return nuioa_fail(
+            err, -ENOENT,
+            "--ranks block: the launcher gives no valid rank in the job. Use --ranks LIST to name "
+            "the ranks on this node");
     int rc = 0;
     if (place->rank != UNKNOWN && place->rank >= place->local &&
         (block || has_consecutive(place, size, environment)))

@@ -62,9 +62,9 @@ void exec_placed_settle(struct exec_plan *e)
     if (!e->retold)
         recall(e, own);
     nuioa_copy(e->plan.reason, sizeof(e->plan.reason),
-               e->retold ? "the plugin has placed this rank, and did not know that it has these "
-                           "GPUs: it is told their NICs"
-                         : "the plugin has placed this rank: nothing is left to do");
+               e->retold
+                   ? "the plugin placed this rank without knowing its GPUs: it gets their NICs"
+                   : "the plugin has placed this rank: nothing is left to do");
 }
 
 /* Takes back what the plugin has set for other libraries, but that which places threads: the process

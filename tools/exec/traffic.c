@@ -296,7 +296,7 @@ static int is_first(struct nuioa_error *err)
     first = !rc && place.local == 0;
     launcher_place_free(&place);
     if (!first && speaks)
-        return nuioa_fail(err, -ENOENT, "the launcher does not say who is local rank 0");
+        return nuioa_fail(err, -ENOENT, "the launcher does not show which process is local rank 0");
     return first;
 }
 

@@ -99,7 +99,7 @@ static bool are_times(struct work *w)
             double over = nuioa_latency_at(w->latency, i, j);
             if (fabs(over) <= LONGEST_NS)
                 continue;
-            refuse(w, "from %u to %u: %g is no time that memory takes", i, j, over);
+            refuse(w, "from %u to %u: %g is not a latency of memory", i, j, over);
             return false;
         }
     return true;
@@ -265,7 +265,7 @@ static int link_groups(struct work *w)
         for (int round = 0; round < 4; round++)
             cut = nuioa_link_group_mean(w->mean, w->n, before, cut) + w->link_ns / 2;
         if (!(nearest < cut)) {
-            refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns,
+            refuse(w, "links of %g ns are too short beside the next ones of %g ns", w->link_ns,
                    nearest);
             break;
         }

@@ -43,7 +43,7 @@ static int read_expression(struct probe_nic_options *o)
     int rc = regcomp(&expression, o->number, REG_EXTENDED | REG_NEWLINE);
     if (rc) {
         regerror(rc, &expression, why, sizeof(why));
-        return tool_usage("probe", "--number: '%.80s' is no extended regular expression: %s",
+        return tool_usage("probe", "--number: '%.80s' is not an extended regular expression: %s",
                           o->number, why);
     }
     o->groups = (uint32_t)expression.re_nsub;
@@ -57,26 +57,24 @@ static int read_tool(struct probe_nic_options *o)
     static const char *const names[] = { "ib_write_bw",  "ib_read_bw", "cxi_write_bw",
                                          "ucx_perftest", "fi_rma_bw",  "ib_write_lat" };
     if (!o->tool)
-        return o->number ? tool_usage("probe", "--number goes with --tool 'COMMAND'") : 0;
+        return o->number ? tool_usage("probe", "--number requires --tool 'COMMAND'") : 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(names[i], o->tool))
-            return !o->number ? 0
-                              : tool_usage("probe",
-                                           "--number goes with --tool 'COMMAND': where %.40s "
-                                           "prints it is known",
-                                           o->tool);
+            return !o->number
+                       ? 0
+                       : tool_usage("probe", "--number is for --tool 'COMMAND', not for %.40s",
+                                    o->tool);
     if (!strpbrk(o->tool, " {"))
-        return tool_usage("probe",
-                          "--tool: '%.40s' is none of ib_write_bw ib_read_bw cxi_write_bw "
-                          "ucx_perftest fi_rma_bw ib_write_lat, and no command with {host}",
-                          o->tool);
+        return tool_usage(
+            "probe",
+            "--tool: '%.40s' is not one of ib_write_bw ib_read_bw cxi_write_bw ucx_perftest "
+            "fi_rma_bw ib_write_lat, nor a command with {host}",
+            o->tool);
     if (!o->number || !*o->number)
         return tool_usage("probe", "--tool 'COMMAND' needs --number REGEX, which finds its MB/s");
     if (!strstr(o->tool, "{host}"))
-        return tool_usage("probe",
-                          "--tool: '%.80s' lacks {host}, in whose place the client gets the "
-                          "server's name",
-                          o->tool);
+        return tool_usage(
+            "probe", "--tool: '%.80s' lacks {host}, which stands for the server's name", o->tool);
     if (o->tool[strspn(o->tool, " \t")] == '{')
         return tool_usage("probe", "--tool: '%.80s' must begin with a program", o->tool);
     return read_expression(o);
@@ -93,10 +91,12 @@ int probe_nic_check(struct probe *p)
                         : o->timeout_text ? "timeout"
                                           : NULL;
     if (!o->asked)
-        return alone ? tool_usage("probe", "--%s goes with --nic", alone) : 0;
+        return alone ? tool_usage("probe", "--%s requires --nic", alone) : 0;
     if (p->matrix || p->check || p->throughput || p->latency_figures || p->links_per_node_text)
-        return tool_usage("probe", "--nic measures NICs, and goes with none of --matrix, --check, "
-                                   "--links-per-node, --throughput, --latency");
+        return tool_usage(
+            "probe",
+            "--nic cannot be combined with --matrix, --check, --links-per-node, --throughput, "
+            "--latency");
     if (o->names && nuioa_nic_check(o->names, &err))
         return tool_usage("probe", "--nic: %s", err.text);
     int rc = read_tool(o);
@@ -213,8 +213,8 @@ static int take_nics(const struct probe *p, bool *taken)
     for (unsigned i = 0; i < warnings.count; i++)
         tool_fail("%s", warnings.text[i]);
     if (!count && !warnings.count)
-        return tool_fail("no NIC here is one that --nic%s%s takes: nuioa topo lists them",
-                         p->nic.names ? "=" : "", p->nic.names ? p->nic.names : "");
+        return tool_fail("no NIC matches --nic%s%s: see nuioa topo", p->nic.names ? "=" : "",
+                         p->nic.names ? p->nic.names : "");
     return count ? TOOL_DONE : TOOL_UNANSWERED;
 }
 

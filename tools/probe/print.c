@@ -229,17 +229,16 @@ void probe_print_check(const struct probe *p, FILE *out)
         return;
     if (!slit)
         fprintf(out, "check: the firmware gives no usable distances (SLIT)\n");
-    fprintf(out, "check: %s tells %u distance%s of remote memory apart, measured are %u\n", source,
+    fprintf(out, "check: %s has %u remote distance%s, %u were measured\n", source,
             c.firmware_classes, c.firmware_classes == 1 ? "" : "s", c.measured_classes);
     if (c.merged)
-        fprintf(out,
-                "check: hidden: in %u cases two NUMA nodes are said to be equally far and are "
-                "not\n",
-                c.merged);
+        fprintf(
+            out,
+            "check: hidden: in %u cases two NUMA nodes are listed as equally far, but are not\n",
+            c.merged);
     if (c.inverted)
         fprintf(out,
-                "check: wrong: in %u cases the farther of two NUMA nodes is said to be the "
-                "nearer\n",
+                "check: wrong: in %u cases the farther of two NUMA nodes is listed as the nearer\n",
                 c.inverted);
     if (c.one_way)
         fprintf(out, "check: hidden: %u pairs are not as far in one direction as in the other\n",
@@ -247,8 +246,9 @@ void probe_print_check(const struct probe *p, FILE *out)
     if (!c.merged && !c.inverted && !c.one_way)
         fprintf(out, "check: %s is right: a site file would change nothing\n", source);
     else
-        fprintf(out, "check: --out FILE, and distances=FILE in plugstack.conf, make nuioa use what "
-                     "was measured\n");
+        fprintf(out,
+                "check: to use the measured distances, add --out FILE, and set distances=FILE in "
+                "plugstack.conf\n");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

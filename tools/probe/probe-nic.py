@@ -564,8 +564,8 @@ def report(cells, task):
     yield ""
     yield from reasons(cells)
     if left_out:
-        yield "%d of the %d NUMA nodes may not be used here and are left out: in a job, srun " \
-            "--exclusive" % (len(left_out), len(numas))
+        yield "%d of the %d NUMA nodes may not be used here and are left out. In a job, use " \
+            "srun --exclusive" % (len(left_out), len(numas))
     if max(task["busy"]) > BUSY_CPUS:
         yield "other load: %.1f CPUs before, %.1f after; figures may be too low" % tuple(
             max(0, busy) for busy in task["busy"])

@@ -71,9 +71,7 @@ static int take_nic(struct tool_args *args, void *context)
     p->nic.asked = true;
     p->nic.names = args->value;
     const char *next = args->next < args->argc ? args->argv[args->next] : "-";
-    return *next == '-'
-               ? 0
-               : tool_usage(args->command, "--nic: names come after =, as in --nic=%.40s", next);
+    return *next == '-' ? 0 : tool_usage(args->command, "--nic: write --nic=%.40s", next);
 }
 
 static int read_arguments(struct probe *p, int argc, char **argv)
@@ -106,7 +104,7 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         return rc;
     if (p->topology && !p->matrix)
         return tool_usage(argv[0],
-                          "--topology goes with --matrix: only this machine can be measured");
+                          "--topology requires --matrix: only this machine can be measured");
     if (p->quick && p->matrix)
         return tool_usage(argv[0], "--quick and --matrix exclude each other");
     if (p->throughput && p->latency_figures)
@@ -116,7 +114,7 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         return tool_usage(argv[0], "--links-per-node: '%.40s' is not a number from 1 to 1024",
                           p->links_per_node_text);
     if (p->local_ns_text && !p->matrix)
-        return tool_usage(argv[0], "--local-ns goes with --matrix: this machine's is measured");
+        return tool_usage(argv[0], "--local-ns requires --matrix: this machine's is measured");
     if (p->local_ns_text && (nuioa_parse_decimal(p->local_ns_text, &p->local_ns) ||
                              !(p->local_ns >= 1 && p->local_ns <= LOCAL_NS_MAX)))
         return tool_usage(argv[0], "--local-ns: '%.40s' is not a number from 1 to 1000000",
@@ -152,7 +150,7 @@ int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
             sum += fmax(0, more - cost->remote) / (count - 1);
     }
     if (count < 2)
-        return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure; it takes NEAR,FAR at least",
+        return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure: give at least NEAR,FAR",
                           is_time ? "latency" : "throughput", figures);
     cost->has_remote = true;
     cost->has_hop = count > 2;
