@@ -70,6 +70,20 @@ is "each rank opens the NICs of its GPU, and no other" "$own" 4
 note "$lines"
 is "... and these are four" "$(cut -d' ' -f1 <<<"$lines" | tr , '\n' | sort -u | wc -l)" 4
 as_without "GPUs that all ranks see" -n4 -c1 --gpus=4 "${auto[@]}"
+count_own -n4 -c1 --gpus=4 --nuioa-gpus=local-rank "${auto[@]}"
+is "... and each takes the one of its local rank, as the user says" "$own" 4
+
+# --- no GPU ---------------------------------------------------------------------------------------
+
+# The kernel denies the step all GPUs. Two of three ports, as many as UCX takes by itself.
+three=(--nuioa --nuioa-nic=rxe1,rxe2,rxe3 --nuioa-rails=connected)
+lines=$(opened -n4 -c1 "${three[@]}")
+is "a step without GPUs: each rank opens the two NICs that it was told, its own first" \
+    "$(awk '{ split($2, told, ",") } $1 ~ /^rxe[123]:1,rxe[123]:1$/ && $4 == "UCX_NET_DEVICES" &&
+        told[1] == $3 && length($2) == length($1) && index($1, told[1]) && index($1, told[2]) {
+            n++ } END { print n + 0 }' <<<"$lines")" 4
+note "$lines"
+as_without "... fewer ranks than ports" -n2 -c1 "${three[@]}"
 
 # --- what is not certain, and who else chooses ----------------------------------------------------
 
@@ -94,6 +108,22 @@ chmod 666 /dev/infiniband/uverbs*
 
 # --- what a rank starts ---------------------------------------------------------------------------
 
+# inner SRUN-OPTION...: what the two ranks of a step open and were told, which rank 0 of four starts
+inner() {
+    # shellcheck disable=SC2016 # the rank's
+    as_user timeout 120 srun -N1 "${known[@]}" "${auto[@]}" $how /home/user/rank -c '
+        [ "$SLURM_PROCID" = 0 ] || exit 0
+        unset SLURM_CPU_BIND SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPUS_PER_TASK
+        exec srun --overlap -N1 -n2 -c1 "$@" /home/user/rank -c "
+            echo \$(ucx_info -p -u t | grep -oE \"rxe[0-9]:1\" | sort -u | paste -sd,) \
+                \${UCX_NET_DEVICES:--} \${NUIOA_EXPORTED:--}"' rank "$@" 2>/tmp/said | sort
+}
+for how in --nuioa-export=none ""; do
+    is "a step in a step, of a rank ${how:-that was told}: as without" "$(inner)" \
+        "$all - -"$'\n'"$all - -"
+    is "... which requests nuioa itself" "$(inner "${auto[@]}" | cut -d' ' -f2- | sort -u)" "- -"
+    note "$(cat /tmp/said)"
+done
 # shellcheck disable=SC2016 # the rank's
 is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@]}" \
     /home/user/rank -c '
