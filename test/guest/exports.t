@@ -70,8 +70,6 @@ is "each rank opens the NICs of its GPU, and no other" "$own" 4
 note "$lines"
 is "... and these are four" "$(cut -d' ' -f1 <<<"$lines" | tr , '\n' | sort -u | wc -l)" 4
 as_without "GPUs that all ranks see" -n4 -c1 --gpus=4 "${auto[@]}"
-count_own -n4 -c1 --gpus=4 --nuioa-gpus=local-rank "${auto[@]}"
-is "... and each takes the one of its local rank, as the user says" "$own" 4
 
 # --- no GPU ---------------------------------------------------------------------------------------
 
