@@ -67,8 +67,8 @@ void exec_placed_settle(struct exec_plan *e)
                    : "the plugin has placed this rank: nothing is left to do");
 }
 
-/* Takes back what the plugin has set for other libraries, but that which places threads: the process
- * stays where it is. Notes that in *kept. */
+/* Takes back what the plugin has set for other libraries, but what places threads, because the
+ * process stays where it is. Notes that in *kept. */
 static void forget_nics(struct nuioa_exported *kept)
 {
     static const char *const threads[] = { "OMP_PLACES", "OMP_PROC_BIND",
