@@ -128,4 +128,12 @@ is "mpirun in a step" "$(as_user timeout 120 srun -N1 -n1 -c4 --gpus=4 "${auto[@
     mpirun.openmpi --oversubscribe -n 2 sh -c "echo \${UCX_NET_DEVICES:--}"' 2>/tmp/said |
     sort -u)" "-"
 
+# --- the GPU of the local rank --------------------------------------------------------------------
+
+pretend_vendor 0x10de # NVIDIA, whose programs count GPUs in PCI order
+nuioa cache
+count_own -n4 -c1 --gpus=4 --nuioa-gpus=local-rank "${auto[@]}"
+is "GPUs that all ranks see, and each takes the one of its local rank" "$own" 4
+note "$lines"
+
 done_testing
