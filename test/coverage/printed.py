@@ -5,8 +5,9 @@
     printed.py DIRECTORY...
 
 The directories have the counts of run: build/coverage/unit and build/coverage/cluster. A message is
-printed if one of the lines of its call ran. A text of a table has no line: one that names it must
-have run. Python's messages have no counts: a test that expects one stands for them.
+printed if a line of its call ran. A text of a table has no line: one that names it must have run.
+Programs in Python, and those that become another program, have no counts: of their messages a test
+must expect the longest piece.
 """
 import os
 import re
@@ -19,7 +20,7 @@ from table import read_level  # noqa: E402
 
 # Why no test prints a message: the first row that fits its statement.
 WHY_NOT = (
-    (r"memory|ENOMEM", "memory"),
+    (r"out of memory|ENOMEM|MB of", "memory"),
     (r"strerror|errno|REASON|dlerror", "a failing system call"),
     (r"pmix/|MUNGE|munge|Slurm|PMIx|hwloc|scontrol", "another Slurm or other software"),
     (r"", "no test"),
@@ -32,8 +33,10 @@ def why_not(text, sites, counts, ran, tests):
         own = [counts[m.file, n] for n in m.lines if (m.file, n) in counts]
         if any(own) or not own and m.key and re.search(r"(?<!\w)%s(?!\w)" % re.escape(m.key), ran):
             return ""
-        if m.file.endswith(".py") and max(re.split(r"\b[A-Z]+\b", text), key=len) in tests:
-            return ""
+    piece = max(re.split(r"\b(?:NAME|FILE|REASON|N)+\b|[][{}|()]", text), key=len)
+    piece = piece.strip(" ';:,.")[:30]
+    if len(piece) > 12 and piece in tests:
+        return ""
     return first(WHY_NOT, text + " ".join("%s %s" % (m.file, " ".join(read(
         m.file).splitlines()[m.lines[0] - 4:m.lines[-1]])) for m in sites))
 
