@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "slots/core.h"
 #include "nics/gpu_distance.h"
 #include "slots/slot_pack.h"
 #include "slots/free_cores.h"
-#include "slots/transportation.h"
 #include "util/arena.h"
+#include "util/clock.h"
+
+#define NOBODY UINT32_MAX
 
 /* Slots of one place are equal for every task: they have the same kind and the same NUMA nodes. */
 struct follow {
@@ -25,7 +28,13 @@ struct follow {
     uint32_t *room;     /* [places]: how many slots each has */
     uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
     double *price;      /* [n * places]: of reaching the task's NIC from a place */
-    int64_t *cost;      /* [n * places]: as the transportation problem needs it */
+    int64_t *cost;      /* [n * places]: of the task in the place; INT64_MAX: it may not go there */
+    /* Of the transportation problem, while it is solved: */
+    uint32_t *left;    /* [places]: the room that is left */
+    int64_t *step;     /* [places * places]: the least cost of moving one task to another place */
+    uint32_t *mover;   /* [places * places]: that task, or NOBODY */
+    int64_t *distance; /* [places]: the cost of the path so far; INT64_MAX: none */
+    uint32_t *from;    /* [places]: the place before it on the path; NOBODY: none */
     struct nuioa_arena arena; /* of these arrays */
 };
 
@@ -64,6 +73,12 @@ static int follow_alloc(struct follow *f)
     f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
     f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
     f->cost = nuioa_arena_take(arena, cells, sizeof(*f->cost));
+    cells = (size_t)f->places * f->places;
+    f->left = nuioa_arena_take(arena, f->places, sizeof(*f->left));
+    f->step = nuioa_arena_take(arena, cells, sizeof(*f->step));
+    f->mover = nuioa_arena_take(arena, cells, sizeof(*f->mover));
+    f->distance = nuioa_arena_take(arena, f->places, sizeof(*f->distance));
+    f->from = nuioa_arena_take(arena, f->places, sizeof(*f->from));
     return arena->failed ? -ENOMEM : 0;
 }
 
@@ -119,17 +134,109 @@ static void find_costs(struct follow *f, uint32_t worst)
         }
 }
 
+/* --- the transportation problem --------------------------------------------------------------- */
+
+/* Each task goes to one place, each place has room for some tasks, and the sum of costs is the least
+ * possible (F. L. Hitchcock, "The Distribution of a Product from Several Sources to Numerous
+ * Localities", 1941). Tasks enter one by one, each by a shortest augmenting path: it goes to a
+ * place, a task of that place to another place, and so on, until a place has room. */
+
+static int64_t cost_of(const struct follow *f, uint32_t task, uint32_t place)
+{
+    return f->cost[(size_t)task * f->places + place];
+}
+
+/* Finds what it costs to move one task from each place to each other one. */
+static void find_steps(struct follow *f, uint32_t tasks)
+{
+    uint32_t n = f->places;
+    for (size_t k = 0; k < (size_t)n * n; k++)
+        f->mover[k] = NOBODY;
+    for (uint32_t i = 0; i < tasks; i++) {
+        size_t row = (size_t)f->place[i] * n;
+        for (uint32_t to = 0; to < n; to++) {
+            if (to == f->place[i] || cost_of(f, i, to) == INT64_MAX)
+                continue;
+            int64_t step = cost_of(f, i, to) - cost_of(f, i, f->place[i]);
+            if (f->mover[row + to] == NOBODY || step < f->step[row + to]) {
+                f->mover[row + to] = i;
+                f->step[row + to] = step;
+            }
+        }
+    }
+}
+
+/* Finds the shortest paths to all places (Bellman-Ford). There is no cycle of negative cost,
+ * because the tasks that have places have the best ones. Returns 0 or -ETIME. */
+static int find_paths(struct follow *f, uint32_t task)
+{
+    const uint64_t until = f->basis->request->cpu_until_us;
+    uint32_t n = f->places;
+    bool shorter = true;
+    for (uint32_t k = 0; k < n; k++) {
+        f->distance[k] = cost_of(f, task, k);
+        f->from[k] = NOBODY;
+    }
+    for (uint32_t round = 0; shorter && round < n; round++) {
+        shorter = false;
+        if (until && nuioa_cpu_us() > until)
+            return -ETIME;
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = 0; f->distance[a] != INT64_MAX && b < n; b++) {
+                size_t k = (size_t)a * n + b;
+                if (f->mover[k] == NOBODY || f->distance[a] + f->step[k] >= f->distance[b])
+                    continue;
+                f->distance[b] = f->distance[a] + f->step[k];
+                f->from[b] = a;
+                shorter = true;
+            }
+    }
+    return 0;
+}
+
+/* Gives `task` a place, by the shortest path that ends in a place with room. The tasks before it
+ * have places. Returns 0, -ENOSPC or -ETIME. */
+static int enter(struct follow *f, uint32_t task)
+{
+    uint32_t n = f->places, end = NOBODY;
+    find_steps(f, task);
+    if (find_paths(f, task) < 0)
+        return -ETIME;
+    for (uint32_t k = 0; k < n; k++)
+        if (f->left[k] && f->distance[k] != INT64_MAX &&
+            (end == NOBODY || f->distance[k] < f->distance[end]))
+            end = k;
+    if (end == NOBODY)
+        return -ENOSPC;
+    f->left[end]--;
+    for (; f->from[end] != NOBODY; end = f->from[end])
+        f->place[f->mover[(size_t)f->from[end] * n + end]] = end;
+    f->place[task] = end;
+    return 0;
+}
+
+/* Solves the problem: an exact optimum, and equal input gives an equal result. Returns 0; -ENOSPC if
+ * not every task can have a place; or -ETIME. */
+static int transport(struct follow *f)
+{
+    int rc = 0;
+    memcpy(f->left, f->room, f->places * sizeof(*f->left));
+    for (uint32_t i = 0; rc == 0 && i < f->n; i++)
+        rc = enter(f, i);
+    return rc;
+}
+
+/* --- places, and slots of them ---------------------------------------------------------------- */
+
 /* Finds the place of each task, with the lowest worst level for which there is one. Places above it
  * are no longer the task's. */
 static int choose_places(struct follow *f)
 {
-    struct nuioa_transportation problem = { f->n, f->places, f->cost, f->room,
-                                            f->basis->request->cpu_until_us };
     uint32_t highest = find_levels(f), worst = 0;
     int rc = -ENOSPC;
     for (; rc == -ENOSPC && worst <= highest; worst++) {
         find_costs(f, worst);
-        rc = nuioa_transport(&problem, f->place);
+        rc = transport(f);
     }
     for (size_t cell = 0; cell < (size_t)f->n * f->places; cell++)
         if (f->level[cell] >= worst)

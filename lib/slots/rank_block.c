@@ -7,9 +7,118 @@
 #include <string.h>
 
 #include "mapping/mapping.h"
-#include "slots/block.h"
 #include "slots/core.h"
 #include "slots/free_cores.h"
+
+/* A block is the set of ranks that have the same NUMA nodes. Where ranks have only some NUMA nodes
+ * in common, each rank is a block if they are few and no masks overlap. Blocks are indexes, in the
+ * order of their lowest ranks. */
+struct blocks {
+    uint32_t count;
+    uint32_t *of;       /* [task_count]: the block of a task */
+    uint32_t *position; /* [task_count]: its position in the block, by local rank */
+    uint32_t *size;     /* [count] */
+    uint32_t *first;    /* [count]: its lowest local rank */
+    uint32_t *kind;     /* [count]: equal for blocks that can change places */
+    bool *shares;       /* [count]: all of its ranks have one mask */
+    bool split;         /* each rank is a block */
+};
+
+static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *arena)
+{
+    *b = (struct blocks){ 0 };
+    b->of = nuioa_arena_take(arena, tasks, sizeof(*b->of));
+    b->position = nuioa_arena_take(arena, tasks, sizeof(*b->position));
+    b->size = nuioa_arena_take(arena, tasks, sizeof(*b->size));
+    b->first = nuioa_arena_take(arena, tasks, sizeof(*b->first));
+    b->kind = nuioa_arena_take(arena, tasks, sizeof(*b->kind));
+    b->shares = nuioa_arena_take(arena, tasks, sizeof(*b->shares));
+    return arena->failed ? -ENOMEM : 0;
+}
+
+/* Returns true if rank i has the mask of rank k when its block is in the place of rank k's, which
+ * is alike. */
+static bool block_takes(const struct blocks *b, uint32_t i, uint32_t k)
+{
+    return b->shares[b->of[k]] ? b->first[b->of[k]] == k : b->position[k] == b->position[i];
+}
+
+/* Returns true if blocks x and y can change places: all ranks of each share one mask, or they have
+ * the same size; and the slots that ranks change are of the same kind. */
+static bool blocks_alike(const struct blocks *b, const struct nuioa_slots *slots, uint32_t x,
+                         uint32_t y)
+{
+    if (b->shares[x] != b->shares[y] || (!b->shares[x] && b->size[x] != b->size[y]))
+        return false;
+    for (uint32_t i = 0; i < slots->count; i++)
+        for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)
+            if (b->of[k] == y && block_takes(b, i, k) && slots->kind[k] != slots->kind[i])
+                return false;
+    return true;
+}
+
+/* Up to so many ranks may each be a block; more would lengthen a launch. */
+#define ALONE_MAX 8
+
+/* Makes each rank a block. Returns false if they are too many, or if masks overlap. */
+static bool split_blocks(struct blocks *b, const struct nuioa_slots *slots)
+{
+    const uint32_t tasks = slots->count;
+    for (uint32_t i = 0; tasks <= ALONE_MAX && i < tasks; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (hwloc_bitmap_intersects(slots->cpus[i], slots->cpus[k]))
+                return false;
+    b->split = true;
+    for (b->count = 0; b->count < tasks; b->count++) {
+        b->of[b->count] = b->first[b->count] = b->count;
+        b->position[b->count] = 0;
+        b->size[b->count] = 1;
+        b->shares[b->count] = true;
+    }
+    return tasks <= ALONE_MAX;
+}
+
+/* Makes blocks of the ranks that have the same NUMA nodes. Returns false if two ranks have only
+ * some in common. */
+static bool join_blocks(const struct nuioa_node *node, const struct nuioa_slots *slots,
+                        struct blocks *b)
+{
+    for (uint32_t i = 0; i < slots->count; i++) {
+        uint32_t x = 0;
+        for (bool meet; x < b->count; x++)
+            if (nuioa_same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
+                break;
+            else if (meet)
+                return false;
+        if (x == b->count)
+            b->first[b->count++] = i;
+        b->of[i] = x;
+        b->position[i] = b->size[x]++;
+        b->shares[x] =
+            b->size[x] == 1 ||
+            (b->shares[x] && hwloc_bitmap_isequal(slots->cpus[i], slots->cpus[b->first[x]]));
+    }
+    return true;
+}
+
+/* Finds the blocks of Slurm's masks, `slots`, and their kinds. The arrays belong to `arena`. Returns
+ * 0; -ENOTSUP if ranks have only some NUMA nodes in common and cannot be a block each; or
+ * -ENOMEM. */
+static int blocks_find(struct blocks *b, const struct nuioa_node *node,
+                       const struct nuioa_slots *slots, struct nuioa_arena *arena)
+{
+    if (blocks_alloc(b, slots->count, arena) < 0)
+        return -ENOMEM;
+    if (!join_blocks(node, slots, b) && !split_blocks(b, slots))
+        return -ENOTSUP;
+    for (uint32_t x = 0; x < b->count; x++) {
+        uint32_t like = 0;
+        while (!blocks_alike(b, slots, like, x))
+            like++;
+        b->kind[x] = like;
+    }
+    return 0;
+}
 
 static int by_members(const void *a, const void *b)
 {
@@ -18,7 +127,7 @@ static int by_members(const void *a, const void *b)
 
 /* Writes one pair for every two blocks that have consecutive ranks, with the number of such ranks
  * as bytes. Returns the number of pairs. */
-static uint32_t chain_pairs(const struct nuioa_blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
+static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
 {
     uint32_t n = 0, merged = 0;
     for (uint32_t i = 0; i + 1 < tasks; i++) {
@@ -49,7 +158,7 @@ struct search {
     hwloc_const_bitmap_t free_cpus;
     struct nuioa_assignment *out; /* [task_count]: their CPUs are the result, and for the search */
     struct nuioa_arena arena;     /* of all arrays */
-    struct nuioa_blocks blocks;
+    struct blocks blocks;
     hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_shape *masks; /* [task_count]: for copy_block */
     uint32_t count;            /* of places */
@@ -83,7 +192,7 @@ static int add_place(struct search *s, hwloc_const_bitmap_t cpus)
  * ones, and those of block `gone` if it has whole cores; UINT32_MAX: of none. */
 static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone)
 {
-    const struct nuioa_blocks *b = &s->blocks;
+    const struct blocks *b = &s->blocks;
     hwloc_bitmap_t whole = s->out[b->first[x]].cpus;
     uint32_t count = 0;
     hwloc_bitmap_zero(s->room);
@@ -110,7 +219,7 @@ static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone
  * kind if they use free cores, too. */
 static int find_kind(struct search *s)
 {
-    struct nuioa_blocks *b = &s->blocks;
+    struct blocks *b = &s->blocks;
     for (uint32_t x = 1; x < b->count; x++) {
         int rc = b->kind[x] == b->kind[0] ? -EEXIST : 0;
         for (uint32_t y = 0; y < x && y < COMPARED && rc == 0; y++)
@@ -145,11 +254,11 @@ static int find_free_places(struct search *s)
     return rc;
 }
 
-/* Finds the blocks and their places. Returns 0, -ENOMEM, or -ENOTSUP as nuioa_blocks_find. */
+/* Finds the blocks and their places. Returns 0, -ENOMEM, or -ENOTSUP as blocks_find. */
 static int find_places(struct search *s)
 {
     const struct nuioa_node *node = s->basis->request->node;
-    int rc = nuioa_blocks_find(&s->blocks, node, s->slots, &s->arena);
+    int rc = blocks_find(&s->blocks, node, s->slots, &s->arena);
     if (rc < 0)
         return rc;
     const size_t most = (size_t)s->blocks.count + node->numa_count;
@@ -270,7 +379,7 @@ static void consider(struct search *s)
  * kind, and then those in which blocks that lost by it stay where they are. */
 static void consider_orders(struct search *s, uint32_t target)
 {
-    const struct nuioa_blocks *b = &s->blocks;
+    const struct blocks *b = &s->blocks;
     struct nuioa_mapping mapping;
     exchange(s, target, s->start);
     for (uint32_t x = 0; x < b->count; x++)
@@ -305,16 +414,16 @@ static void consider_moves(struct search *s, uint32_t target)
  * those at its own position there, else those of the shape of its own block. */
 static int assign_ranks(struct search *s)
 {
-    const struct nuioa_blocks *b = &s->blocks;
+    const struct blocks *b = &s->blocks;
     int rc = 0;
     for (uint32_t x = 0; rc == 0 && x < b->count; x++) {
         uint32_t y = s->best[x];
-        bool free = y >= b->count, equal = !free && nuioa_blocks_alike(b, s->slots, x, y);
+        bool free = y >= b->count, equal = !free && blocks_alike(b, s->slots, x, y);
         if (!equal)
             rc = copy_block(s, x, s->numa[y], free ? UINT32_MAX : y);
         for (uint32_t i = 0; equal && i < s->slots->count; i++)
             for (uint32_t k = 0; rc == 0 && b->of[i] == x && k < s->slots->count; k++)
-                if (b->of[k] == y && nuioa_block_takes(b, i, k) &&
+                if (b->of[k] == y && block_takes(b, i, k) &&
                     hwloc_bitmap_copy(s->out[i].cpus, s->slots->cpus[k]) < 0)
                     rc = -ENOMEM;
     }

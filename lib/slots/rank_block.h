@@ -5,15 +5,15 @@
 #include "slots/slot.h"
 
 /* Placement of ranks without hints. Nobody knows which ranks are heavy then, but every MPI in use
- * chooses the lowest local rank as the leader of its node. The block (slots/block.h) of the lowest
- * rank moves as a whole to the NUMA node nearest the NIC: blocks of equal size change places with
- * it, and with free cores also others; or it goes to a NUMA node without ranks where cores are
- * free, and other blocks may follow it there. Private to the library. */
+ * chooses the lowest local rank as the leader of its node. The block of the lowest rank, all ranks
+ * that have its NUMA nodes, moves as a whole to the NUMA node nearest the NIC: blocks of equal size
+ * change places with it, and with free cores also others; or it goes to a NUMA node without ranks
+ * where cores are free, and other blocks may follow it there. Private to the library. */
 
 enum nuioa_rank_block_result {
     NUIOA_RANK_BLOCK_MOVED,     /* to a better placement */
     NUIOA_RANK_BLOCK_NEAREST,   /* no place for the block is nearer the NIC */
-    NUIOA_RANK_BLOCK_SPREAD,    /* there are no blocks (-ENOTSUP of nuioa_blocks_find) */
+    NUIOA_RANK_BLOCK_SPREAD,    /* there are no blocks: ranks have only some NUMA nodes in common */
     NUIOA_RANK_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
 };
 
