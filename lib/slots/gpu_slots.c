@@ -136,8 +136,8 @@ static void find_costs(struct follow *f, uint32_t worst)
 
 /* --- the transportation problem --------------------------------------------------------------- */
 
-/* Each task goes to one place, each place has room for some tasks, and the sum of costs is the least
- * possible (F. L. Hitchcock, "The Distribution of a Product from Several Sources to Numerous
+/* Each task goes to one place, each place has room for some tasks, and the sum of costs is the
+ * least possible (F. L. Hitchcock, "The Distribution of a Product from Several Sources to Numerous
  * Localities", 1941). Tasks enter one by one, each by a shortest augmenting path: it goes to a
  * place, a task of that place to another place, and so on, until a place has room. */
 
@@ -215,8 +215,8 @@ static int enter(struct follow *f, uint32_t task)
     return 0;
 }
 
-/* Solves the problem: an exact optimum, and equal input gives an equal result. Returns 0; -ENOSPC if
- * not every task can have a place; or -ETIME. */
+/* Solves the problem: an exact optimum, and equal input gives an equal result. Returns 0; -ENOSPC
+ * if not every task can have a place; or -ETIME. */
 static int transport(struct follow *f)
 {
     int rc = 0;

@@ -101,8 +101,8 @@ static bool join_blocks(const struct nuioa_node *node, const struct nuioa_slots 
     return true;
 }
 
-/* Finds the blocks of Slurm's masks, `slots`, and their kinds. The arrays belong to `arena`. Returns
- * 0; -ENOTSUP if ranks have only some NUMA nodes in common and cannot be a block each; or
+/* Finds the blocks of Slurm's masks, `slots`, and their kinds. The arrays belong to `arena`.
+ * Returns 0; -ENOTSUP if ranks have only some NUMA nodes in common and cannot be a block each; or
  * -ENOMEM. */
 static int blocks_find(struct blocks *b, const struct nuioa_node *node,
                        const struct nuioa_slots *slots, struct nuioa_arena *arena)
