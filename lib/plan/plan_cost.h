@@ -27,4 +27,7 @@ int nuioa_plan_judge(struct planner *planner, const char *mapper);
 /* Gives all ranks the CPUs again that Slurm gave, with their cost. Returns 0 or -ENOMEM. */
 int nuioa_plan_keep(struct planner *planner);
 
+/* Makes `why` the reason of the plan, with its sentence. */
+void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
+
 #endif

@@ -15,9 +15,6 @@ struct planner {
     bool acts;         /* ranks are bound: with mode on, unless that has failed */
 };
 
-/* Makes `why` the reason of the plan, with its sentence. */
-void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
-
 /* The first step chooses on which CPUs each rank runs. It reads planner->basis, and sets in
  * planner->plan the CPUs of every assignment and its part of J, J before and after, the mapper, its
  * work and bound, and the reason; and may add warnings. It also changes planner->slot_of. Returns
