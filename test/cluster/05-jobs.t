@@ -116,12 +116,12 @@ user srun -N2 -n2 --nuioa --nuioa-hints=none "$home/mpirun"
 is "a launcher on two nodes: none of them calls, and nobody is told to install anything" \
     "$rc|$(grep -c . <<<"$err")" "0|1"
 like "... but srun says that no rank is placed" "$err" \
-    '^nuioa: no rank is placed: this step runs a launcher, .*nuioa exec'
+    '^nuioa: no rank is placed: this step runs a launcher. Put nuioa exec'
 user env SLURM_NUIOA=on SLURM_NUIOA_HINTS=none srun -N2 -n2 "$home/mpirun"
 is "... not if only a variable asks: a job of many mpirun would say it many times" "$rc|$err" "0|"
 user srun -N2 -n2 --nuioa=report --nuioa-hints=none "$home/mpirun"
 is "... and a report says in one line" "$rc|$(grep -c . <<<"$err")" "0|1"
-like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher, .*nuioa exec'
+like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher. Put nuioa exec'
 keeps_quiet "a batch script is not" \
     env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_COLLECTOR=1:2 SLURM_NUIOA_HINTS_LIST=0:1 \
     SLURM_NUIOA_HINTS_PATH=/p SLURM_NUIOA_OVERLAP=1 \

@@ -25,7 +25,7 @@ lines() { grep -c "$1" <<<"$err"; }
 
 # unknown COUNT RANKS: what the report says where nobody knows the GPUs of COUNT ranks
 unknown() {
-    echo "export: $1 of $2 ranks get no variable that chooses NICs, because nobody knows which GPUs"
+    echo "export: $1 of $2 ranks get no variable that chooses NICs: their GPUs are unknown"
 }
 plugin on "${patient[@]}" default=export export=env,ucx,nccl
 gpus 1 -N1

@@ -82,7 +82,7 @@ is "4 ranks x 12 threads: no rank, child or thread is bound to fewer CPUs than i
     "$(values main), $(values child), $(values own), $(nics | tr ' ' '\n' | grep -c eth)" \
     "$(repeat 4 12), $(repeat 4 12), $(repeat 4 0), 4"
 is "nothing that binds threads is set; the report says what to type" \
-    "$(grep -cE 'OMP_P|MPIR_|I_MPI_' <<<"$ranks"), $(says "--nuioa-threads=on binds each")" "0, 1"
+    "$(grep -cE 'OMP_P|MPIR_|I_MPI_' <<<"$ranks"), $(says "--nuioa-threads=on to bind each")" "0, 1"
 threads_of 12 -n1 -c48 --nuioa
 is "one rank with all cores: it and its child keep them; no NIC is its own" \
     "$(values main) $(values child), $(nics)" "48 48, -"

@@ -190,7 +190,7 @@ sh -c 'echo 0 >/sys/fs/cgroup/box/cgroup.procs && exec unshare -C -m sh -c "
     nuioa exec --local-rank 0 --local-size 2 --nuioa=report -- whereami"' >/tmp/ranks 2>/tmp/said
 ranks=$(</tmp/ranks) said=$(</tmp/said)
 is "a container with a quota of 2 CPUs: its CPUs stay" \
-    "$(values cpus) $(says "the container has a quota")" "0-15 1"
+    "$(values cpus) $(says "the container has a CPU quota")" "0-15 1"
 
 # --- a link that goes down while they start ---
 torchrun 6

@@ -230,7 +230,7 @@ judge
 check "an explicit --cpu-bind is untouched" "$(values cpus), $verdict" "5 0 4 1, $right"
 
 # Where the step has CPUs of both sockets or not: free cores, and what else may be requested.
-far="CPUs are far from GPUs: cores beside these are not in the step"
+far="CPUs are far from GPUs: the step has no cores beside them"
 # shellcheck disable=SC2086
 launch $one_each --nuioa=report --nuioa-gpus=keep
 judge

@@ -37,7 +37,7 @@ done
 
 launch --jobid="$job" -n2 --nuioa=report
 is "-n2: each rank spans NUMA nodes, and the report says what to type" \
-    "$(values policy); $(says "one thread a rank: srun --cpu-bind=cores")" "default default; 1"
+    "$(values policy); $(says "one thread per rank, use srun")" "default default; 1"
 
 SLURM_NUIOA=on launch --jobid="$job" -n2
 is "SLURM_NUIOA=on, no flag: as with the flag" "$(division)" "least 8, all 16, twice 0"
@@ -49,11 +49,11 @@ is "-n1: it keeps all CPUs, its memory is where it is first touched, and the rep
 is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report
 is "-n1 with one thread: it has no policy, and the report says what to type" \
-    "$(values cpus); $(values policy); $(says "one thread a rank: srun --cpu-bind=cores")" \
+    "$(values cpus); $(values policy); $(says "one thread per rank, use srun --cpu-bind=cores")" \
     "0-15; default; 1"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report --cpu-bind=cores
 is "... then its core is beside the NIC, and so is what it touches first" \
-    "$(values numa); $(values pages); $(values policy); $(says "one thread a rank")" \
+    "$(values numa); $(values pages); $(values policy); $(says "one thread per rank")" \
     "5; 5:1024; default; 0"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
 is "-n1 --nuioa-mem=local with one thread: its memory is preferred beside the NIC" \

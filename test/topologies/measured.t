@@ -52,5 +52,6 @@ for line in "nic" "nic mlx5_0:1" "nic mlx5_0:1 numa=0" "nic mlx5_0:1 numa=0 n=0"
     like "refused: $line" "$(refused)" "site:6: expected nic NAME numa=N write_mb_s="
 done
 site "nic mlx5_0:1 numa=4 n=15 mad=0.1"
-like "refused: a NUMA node that is not there" "$(refused)" 'site:6: numa= of a "nic" line is none'
+like "refused: a NUMA node that is not there" "$(refused)" \
+    'site:6: numa= of a "nic" line is none of this node'
 done_testing

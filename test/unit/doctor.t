@@ -385,7 +385,7 @@ doctor --this-node
 is "... which drains no node, for it may be a slip of the pen" "$found" ""
 for words in omnipath 'hsn*' 'omnipath,efa,^mlx5_0'; do
     nics "$words"
-    finds "nic=$words takes none" nic-unmatched 'there is no such NIC here'
+    finds "nic=$words takes none" nic-unmatched 'this node has no such NIC'
 done
 for words in auto ^mlx5_0 infiniband,omnipath 'mlx5_*,omnipath' auto,efa; do
     nics "$words"

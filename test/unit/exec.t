@@ -257,7 +257,8 @@ what_to_type "Lightning, which starts its processes itself" "LOCAL_WORLD_SIZE is
     LOCAL_RANK=0 NODE_RANK=0 WORLD_SIZE=4
 what_to_type "Flux on several nodes says no size" "FLUX_JOB_NNODES=1" FLUX_TASK_LOCAL_ID=0 \
     FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=16
-what_to_type "PMIx says the rank only" "--local-size N --ranks block" PMIX_RANK=0
+what_to_type "PMIx says the rank only" \
+    "PMIx gives only the rank in the job (PMIX_RANK): use --local-size N --ranks block" PMIX_RANK=0
 what_to_type "Slurm says no number" "SLURM_GTIDS or SLURM_STEP_TASKS_PER_NODE" SLURM_LOCALID=0 \
     SLURM_STEP_TASKS_PER_NODE='4,3(x2)'
 
@@ -304,7 +305,8 @@ once "... workers of one process of a launcher" \
     OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1 LOCAL_RANK=%d LOCAL_WORLD_SIZE=4
 once "... DeepSpeed's size, and torchrun's" "LOCAL_WORLD_SIZE=4 and LOCAL_SIZE=2 contradict" 4 \
     LOCAL_RANK=%d LOCAL_WORLD_SIZE=4 LOCAL_SIZE=2
-once "... spawned ranks" "spawned ranks are not placed: openmpi does not say which" 4 "${ompi[@]}" \
+once "... spawned ranks" \
+    "spawned ranks are not placed: openmpi does not say which ranks started them" 4 "${ompi[@]}" \
     OMPI_PARENT_PORT=204800001.0:3373690132
 once "... of MPICH" "spawned ranks are not placed: hydra" 2 MPI_LOCALRANKID=%d MPI_LOCALNRANKS=2 \
     PMI_RANK=%d PMI_SPAWNED=1

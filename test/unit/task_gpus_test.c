@@ -205,7 +205,7 @@ static void test_several_of_more_gpus(void **state)
     deny(group_of(2), 1);
     deny(group_of(2), 2);
     assert_string_equal(ask(), "? ? 0");
-    assert_non_null(strstr(said, "do not tell whose"));
+    assert_non_null(strstr(said, "unknown whose"));
 }
 
 /* Several that nobody else may use are a task's own. */
@@ -230,7 +230,7 @@ static void test_several_shared_gpus(void **state)
     for (int task = 0; task < TASKS; task++)
         deny(group_of(task), 0);
     assert_string_equal(ask(), "? ? ?");
-    assert_non_null(strstr(said, "do not tell whose"));
+    assert_non_null(strstr(said, "unknown whose"));
 }
 
 /* Nobody is denied a GPU of the second vendor: it may be missing in gres.conf. */
@@ -244,7 +244,7 @@ static void test_a_vendor_without_constraint(void **state)
     for (int gpu = 0; gpu < 2; gpu++)
         deny(group_of(2), gpu);
     assert_string_equal(ask(), "? ? ?");
-    assert_non_null(strstr(said, "do not tell whose"));
+    assert_non_null(strstr(said, "unknown whose"));
 }
 
 static void test_no_constraint_is_no_knowledge(void **state)
@@ -252,7 +252,7 @@ static void test_no_constraint_is_no_knowledge(void **state)
     (void)state;
     need_cgroups();
     assert_string_equal(ask(), "? ? ?");
-    assert_non_null(strstr(said, "do not tell whose"));
+    assert_non_null(strstr(said, "unknown whose"));
 }
 
 /* Two tasks in one cgroup are asked once; a third one is elsewhere. */

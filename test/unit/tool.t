@@ -405,7 +405,7 @@ run plan --topology "$hagrid" --binding "$work/binding" --nuioa export --json
 is "plan --json: --binding" "$(json "*(t['cpus'] for t in d['tasks'])")" "0-1 2-3 4-5"
 is "plan --json: places of the cores" "$(json "d['tasks'][1]['places']")" "{2},{3}"
 run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --json
-like "plan --json: what may be typed" "$(json "*d['advice']")" '^[^,]*--nuioa-threads=on binds'
+like "plan --json: what may be typed" "$(json "*d['advice']")" '^[^,]*--nuioa-threads=on to bind'
 run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --threads on --json
 is "... not where it was" "$(json "d['advice']")" "[]"
 run plan --topology "$hagrid" --binding <(printf '%s\n' 7 6) --nuioa export --json
@@ -437,7 +437,7 @@ unset "${!UCX_@}" "${!OMPI_MCA_@}" "${!MPICH_@}"
 # exports OPTION...: the lines of nuioa plan about them
 exports() {
     run plan --topology "$machines/$1" "${@:2}"
-    grep -E '^(no )?exports|^no NIC is set' <<<"$out" | sed 's/ (.*//; s/\. .*//'
+    grep -E '^(no )?exports|^no NIC is set' <<<"$out" | sed 's/ (.*//; s/\.\( .*\|\)$//'
 }
 rails=(four-rails.xml --tasks 8 --rails connected)
 is "plan: each rank's variables" "$(exports "${rails[@]}")" \
@@ -448,6 +448,8 @@ is "plan: the word of the site that is missing" "$(exports four-rails.xml --task
 other"
 is "plan: the user's own variables count" \
     "$(UCX_TLS=all exports "${rails[@]}")" ""
+is "... and plan --explain says so" "$(UCX_TLS=all exports "${rails[@]}" --explain)" \
+    "no exports of ranks 0-7: the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1"
 is "plan: what a rank of an outer step was told does not" \
     "$(export UCX_NET_DEVICES=mlx5_3:1 SLURM_NUIOA_EXPORTED=UCX_NET_DEVICES=mlx5_3:1
         exports "${rails[@]}" | wc -l)" 2
@@ -489,7 +491,7 @@ is "plan --json: a list of hints in a file" "$(json "*(t['weight'] for t in d['t
 printf '0:5,1;3\n' >"$work/list"
 unanswered "$work/list: '1;3' is not RANKS:WEIGHT" \
     plan --tasks 4 --topology "$hagrid" --hints "@$work/list"
-unanswered "$work/list:1: a list of hints, which is no profile" profile "$work/list"
+unanswered "$work/list:1: a list of hints, not a profile" profile "$work/list"
 
 # --- what must not drift apart ----------------------------------------------------------------
 
