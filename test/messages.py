@@ -43,7 +43,8 @@ SEEN_BY = (
 )
 # What to do where the message does not say it: the first row that fits the file and the message.
 DO = (
-    (r"memory", "Free memory, or request more (srun --mem)."),
+    (r"(out of|too much|lacked|MB of( free)?) memory|no memory to",
+     "Free memory, or request more (srun --mem)."),
     (r"REASON", "Remove the cause that REASON names."),
     (r"topology/(cache|node_serial)", "Run nuioa cache as root on the node."),
     (r"lib/(profile/profile|topology/distance_site|layout)|probe/latency|plan_input",
