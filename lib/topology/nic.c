@@ -122,8 +122,8 @@ static const char *unfit(const struct nuioa_nic *nic)
     if (nic->is_virtual)
         return "virtual";
     if (is_said_other(nic))
-        return nic->role == NUIOA_ROLE_STORAGE ? "for storage (nic-role)"
-                                               : "for management (nic-role)";
+        return nic->role == NUIOA_ROLE_STORAGE ? "reserved for storage (nic-role)"
+                                               : "reserved for management (nic-role)";
     if (nic->state == NUIOA_NIC_DOWN)
         return "down";
     if (nic->kind == NUIOA_NIC_OTHER)

@@ -115,8 +115,8 @@ static void test_used_by_name_only(void **state)
     build(&node);
     nuioa_nic_roles_set(&node, "mlx5_1:storage,eth3:management");
     assert_false(node.nics[1].usable);
-    assert_string_equal(node.nics[1].why, "for storage (nic-role)");
-    assert_string_equal(node.nics[3].why, "for management (nic-role)");
+    assert_string_equal(node.nics[1].why, "reserved for storage (nic-role)");
+    assert_string_equal(node.nics[3].why, "reserved for management (nic-role)");
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         bool taken[4];
         char names[64] = "";
