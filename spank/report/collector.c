@@ -270,8 +270,9 @@ static void explain_missing(struct collection *c)
                  c->refusal.text);
     else
         snprintf(text, sizeof(text),
-                 "report: no record from %s: install the same nuioa there, with its line in "
-                 "plugstack.conf. If it is installed, see slurmd.log on that node",
+                 "report: no record from %s; fix what Slurm or a node reports, or install the same "
+                 "nuioa there, with its line in plugstack.conf. If it is installed, see slurmd.log "
+                 "on that node",
                  who);
     c->config.say(text);
 }

@@ -142,7 +142,7 @@ plugin on "topology=$topology"
 plugin -n node2 off
 launch 32 -w node1,node2 --exclusive --nuioa=report,off
 like "report,off where a node has no plugin: it is named" "$err" \
-    'no record from node2: install the same nuioa there'
+    'no record from node2; fix what Slurm or a node reports'
 unlike "... and nobody is said to know a leader" "$err" 'leader'
 
 # Where nuioa has been removed, scripts that ask for it by variables still run.

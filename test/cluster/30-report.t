@@ -151,7 +151,7 @@ is "a node without the plugin, and no report: not a word" "$rc,$ranks,$err" "0,8
 launch 8 -N4 --exclusive --nuioa=report
 some_report "a node without the plugin, report" "3 nodes"
 like "a node without the plugin, report: it is named" "$err" \
-    'no record from node2: install the same nuioa'
+    'no record from node2; fix what Slurm .* install the same nuioa'
 is "a node without the plugin, report: it is not in it" "$(grep -c '^ *node2 ' <<<"$err")" 0
 node_log() { grep -a 'nuioa: ' "$CLUSTER_DIR/nodes/$1/log/slurmd.log"; }
 plugin on "${good[@]}"

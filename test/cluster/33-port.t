@@ -93,7 +93,7 @@ launch 4 -N4 --exclusive --nuioa=report
 is "only srun has the plugin: the job runs" "$rc,$ranks" "0,4"
 one_line "only srun has the plugin: one line"
 like "only srun has the plugin: it says what to install, and where" "$err" \
-    'no record from node\[1-4\]: install the same nuioa there'
+    'no record from node\[1-4\]; fix what Slurm .* install the same nuioa'
 launch 4 -N4 --exclusive
 is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
 
@@ -108,7 +108,7 @@ like "Slurm refuses the step: it says why" "$err" \
     'launch failed: (Plugin initialization failed|Unspecified error)'
 one_line "Slurm refuses the step: one line of ours"
 like "Slurm refuses the step: which does not say that no plugin is there" "$(nuioa_lines)" \
-    'no record from .*: install'
+    'no record from .*; fix what Slurm or a node reports'
 
 plugin off
 finish
