@@ -339,6 +339,6 @@ const struct nuioa_option nuioa_option_table[] = {
       true, NUIOA_OPTION_COST, FIELD(hop_cost) },
     { "load_cost", "0-100", "1", "price of traffic above an even share of the NICs",
       true, NUIOA_OPTION_COST, FIELD(load_cost) },
-    { "", NULL, "", NULL, false, NUIOA_OPTION_SWITCH, 0, 0 },
+    { .name = "" },
 };
 /* clang-format on */

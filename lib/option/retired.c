@@ -56,5 +56,5 @@ const struct nuioa_retired nuioa_retired_table[] = {
     { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
     { "timeout_max_ms", NULL, true, "remove it (no node waits for srun)" },
     { "timeout_ms", NULL, false, "remove it (no node waits for srun)" },
-    { "", NULL, false, NULL },
+    { .name = "" },
 };
