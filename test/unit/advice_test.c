@@ -24,7 +24,7 @@ static void advises(struct plan_case *s, uint32_t wanted)
         fail_msg("advice %x, wanted %x", s->plan.advice, wanted);
     char *report = nuioa_report_text(&s->plan, &s->node, &s->options, false);
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++) {
-        char begin[24]; /* the report breaks longer texts into lines */
+        char begin[32]; /* the report breaks longer texts into lines */
         nuioa_copy(begin, sizeof(begin), nuioa_advice_text((enum nuioa_advice)i));
         assert_int_equal(strstr(report, begin) != NULL, wanted >> i & 1);
     }
