@@ -243,14 +243,11 @@ uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail, hwloc_
         return NUIOA_NO_LEVEL;
     const uint8_t *level = rails->level + (size_t)rail * (rails->numa_count + 1);
     uint32_t worst = 0;
-    unsigned cpu;
-    hwloc_bitmap_foreach_begin(cpu, cpus)
-    {
-        uint32_t here = level[column_of(rails, cpu)];
+    for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu)) {
+        uint32_t here = level[column_of(rails, (unsigned)cpu)];
         if (here > worst)
             worst = here;
     }
-    hwloc_bitmap_foreach_end();
     return worst;
 }
 
@@ -267,12 +264,8 @@ double nuioa_rail_price(const struct nuioa_rails *rails, unsigned rail, hwloc_co
         return nuioa_nic_cost(rails->options, nuioa_rail_level(rails, rail, cpus));
     const double *price = rails->price + (size_t)rail * (rails->numa_count + 1);
     double worst = 1;
-    unsigned cpu;
-    hwloc_bitmap_foreach_begin(cpu, cpus)
-    {
-        worst = fmax(worst, price[column_of(rails, cpu)]);
-    }
-    hwloc_bitmap_foreach_end();
+    for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu))
+        worst = fmax(worst, price[column_of(rails, (unsigned)cpu)]);
     return worst;
 }
 

@@ -33,17 +33,13 @@ const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *t
     for (uint32_t i = 0; i < assignment->place_count; i++) {
         /* OMP_PLACES accepts "{0,1}" and "{0:2}", but not the kernel's "0-1". */
         int n = snprintf(text + used, size - used, "%s{", i ? "," : "");
-        unsigned cpu;
-        bool first = true;
-        hwloc_bitmap_foreach_begin(cpu, assignment->places[i])
-        {
-            if (n >= 0 && (size_t)n < size - used) {
-                used += (size_t)n;
-                n = snprintf(text + used, size - used, "%s%u", first ? "" : ",", cpu);
-                first = false;
-            }
+        hwloc_const_bitmap_t place = assignment->places[i];
+        for (int cpu = hwloc_bitmap_first(place); cpu >= 0; cpu = hwloc_bitmap_next(place, cpu)) {
+            if (n < 0 || (size_t)n >= size - used)
+                break;
+            used += (size_t)n;
+            n = snprintf(text + used, size - used, "%s%d", text[used - 1] == '{' ? "" : ",", cpu);
         }
-        hwloc_bitmap_foreach_end();
         if (n < 0 || (size_t)n + 1 >= size - used)
             return NULL;
         used += (size_t)n;

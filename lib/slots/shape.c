@@ -154,15 +154,12 @@ static void match_pus(const struct nuioa_node *node, const struct match *m,
 static void copy_mask(const struct nuioa_node *node, const struct match *m,
                       hwloc_const_bitmap_t like, hwloc_bitmap_t out)
 {
-    unsigned cpu;
     hwloc_bitmap_zero(out);
-    hwloc_bitmap_foreach_begin(cpu, like)
-    {
-        int pu = nuioa_node_pu(node, cpu);
+    for (int cpu = hwloc_bitmap_first(like); cpu >= 0; cpu = hwloc_bitmap_next(like, cpu)) {
+        int pu = nuioa_node_pu(node, (unsigned)cpu);
         if (pu >= 0)
             hwloc_bitmap_set(out, node->pus[m->pu[pu]].os_index);
     }
-    hwloc_bitmap_foreach_end();
 }
 
 int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
