@@ -11,7 +11,8 @@
  * returns the exit status (tool.h): TOOL_DONE, or TOOL_UNANSWERED after a message if memory is
  * short. */
 
-/* Returns a string; a name from the system need not be UTF-8. NULL without memory. */
+/* Returns a JSON string of `from`, which need not be UTF-8: other bytes become '?'. NULL: out of
+ * memory. */
 json_t *tool_json_text(const char *from);
 
 /* Prints the description of a node, as `nuioa topo --json`. */

@@ -66,8 +66,8 @@ void step_free(struct step *step);
 
 /* Fills `cpus`, which the caller allocated, with the CPUs (OS indexes) of the step's cores. Slurm
  * numbers cores by position, socket by socket, as hwloc does. Returns 0; -ENOENT if Slurm does not
- * tell the cores or memory is short; or -ERANGE if their numbers do not fit this node. After an
- * error `cpus` is empty. */
+ * tell the cores, or if memory is short; or -ERANGE if a core's number does not fit this node.
+ * After an error `cpus` is empty. */
 int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus);
 
 #endif

@@ -23,7 +23,7 @@ struct head {
 };
 
 _Static_assert(sizeof(struct head) == 40 && sizeof(struct nuioa_pair) == 16,
-               "the child writes no memory that it has not set");
+               "padding would send uninitialised bytes");
 
 static size_t size_of(uint32_t weight_count, uint32_t pair_count)
 {

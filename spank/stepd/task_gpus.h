@@ -28,14 +28,14 @@ bool task_gpus_are_possible(const struct step_run *context, enum nuioa_gpus give
  * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each
  * vendor with cgroups of version 2, or if anything goes wrong; those of a task that may use
  * several, one of which another task may use, too, stay open, because only their variables may
- * divide these. Both are one line in slurmd.log at level debug. It waits for at most twice
+ * divide these. Each of these is logged, at level debug. It waits for at most twice
  * deadline_ms and a second. */
 void task_gpus_ask(struct step_run *context);
 
 /* Returns true if the GPUs of all tasks are known, also if the step has none. */
 bool task_gpus_known(const struct step_run *context);
 
-/* Returns true if nobody has said yet which GPUs the task with local rank `local` has, so that it
+/* Returns true if the GPUs of the task with local rank `local` are not known yet. The task then
  * finds its NICs by itself. */
 bool task_gpus_open(const struct step_run *context, uint32_t local);
 
