@@ -44,7 +44,7 @@ pairs() {
 # brief FILE: the same on one line, without the large bytes; "coll" is a c before the pair
 brief() { pairs "$1" | sed 's/^pair //; s/^coll /c/' | cut -d ' ' -f 1-4 | tr ' \n' '/ '; }
 # What is said of the trace, but what to type next.
-trace_lines() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written; '; }
+trace_lines() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written\. '; }
 said() { trace_lines | wc -l; }
 
 # has KIND CALL: that MPI library has it

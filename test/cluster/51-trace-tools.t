@@ -31,7 +31,7 @@ mpi() {
 counts() { grep '^count ' <<<"$out" | sort; }
 known() { grep '^pair ' <<<"$out"; }
 # What is said of the trace, but what to type next.
-said() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written; '; }
+said() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written\. '; }
 pairs() {
     in_node ctl "$tool" profile "$dir/$1" --out /tmp/merged >/dev/null &&
         in_node ctl grep -E '^(pair|coll)' /tmp/merged

@@ -112,7 +112,7 @@ $(grep -m 1 '^row' "$work/site")" "4 4 row 10 13 17 13"
 run plan --topology "$machines/quad.xml" --tasks 8 --hints heavy=0 --nic mlx5_0 \
     --distances "$work/site" --explain
 like "a plan prices by it" "$out" \
-    'measured of mlx5_0:1: 3\.5 on NUMA node 0, 1\.91 on NUMA node 1, 1\.31 on NUMA node 2, 1 on'
+    'measured for mlx5_0:1: 3\.5 on NUMA node 0, 1\.91 on NUMA node 1, 1\.31 on NUMA node 2, 1 on'
 
 printf '%s\n' 4 "1000 1000 1000 1000" "2000 2000 2000 2000" "3000 3000 3000 3000" \
     "4000 4000 4000 4000" >"$work/matrix.mlx5_0"
