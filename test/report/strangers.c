@@ -262,7 +262,7 @@ static void munged_fails(void)
     srun_end(&s);
     ok(s.result.rc == 0 && srun_is_clean(&s), "munged is stopped: srun ends all the same");
     ok(taken && strstr(s.text, "nuioa: node1, "), "munged is stopped: what was taken is printed");
-    ok(strstr(s.text, "say: report: munged does not answer on srun's host: the nodes that"),
+    ok(strstr(s.text, "say: report: munged does not answer on srun's host: the missing nodes"),
        "munged is stopped: srun says so");
     ok(!peer_end(fd), "munged is stopped: the node is not answered");
     srun_free(&s);
