@@ -145,7 +145,7 @@ sed 's/$/ polici=cpu/' /tmp/plugstack.conf >$stack
 finds "an argument that does not exist" plugin-argument 'did you mean policy'
 
 sed 's/$/ nic=eth0,eth7/' /tmp/plugstack.conf >$stack
-finds "a NIC that the site names is not here" nic-unmatched:eth7 'there is no eth7 here'
+finds "a NIC that the site names is not here" nic-unmatched:eth7 'this node has no eth7'
 
 # Advice on the cache has the command, which helps as it is.
 remedy() {
