@@ -182,7 +182,7 @@ is "$mode: ... nobody moves" "$(distinct cpus) $known" "1 6"
 torchrun "$@"
 judge mod
 check "torchrun, and the user says it" "6 near, 6 known, 6 filtered"
-# 8 CPUs are divided into 2 and 2 on one NUMA node and 4 times 1 on the other, so that one of the
-# three ranks whose GPU is beside the first has no place there.
-is "$mode: ... CPUs follow" "$beside $(distinct cpus)" "5 6"
+# 8 CPUs would be divided into 2 and 2 on one NUMA node and 4 times 1 on the other. One of the three
+# ranks whose GPU is beside the first would lose all CPUs near it, so they are not divided.
+is "$mode: ... nobody loses the CPUs near its GPU" "$(distinct cpus) $known" "1 6"
 done_testing
