@@ -27,8 +27,8 @@ struct nuioa_rails {
     bool down;                /* `count` is 0, and would not be if all ports were up */
     bool located;             /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count;      /* that of the node */
-    /* Both are by rail and NUMA node (index into node->numas). The entry numa_count is the highest
-     * of the rail, for CPUs whose NUMA node is unknown. */
+    /* The next two arrays go by rail and NUMA node (index into node->numas). The entry numa_count
+     * has the highest value of the rail, for CPUs whose NUMA node is unknown. */
     uint8_t *level;     /* [count * (numa_count + 1)] */
     double *price;      /* the same: nuioa_rail_price; NULL: nothing was measured */
     uint32_t cpu_count; /* one more than the largest OS index of a CPU */

@@ -91,7 +91,7 @@ enum nuioa_option_source {
 /* Sets every option to its built-in default; the mode is off. It cannot fail. */
 void nuioa_options_init(struct nuioa_options *options);
 
-/* What nuioa_options_set returns for an option or a value that went. */
+/* nuioa_options_set returns this for an option or a value that went. */
 #define NUIOA_RETIRED 1
 
 /* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for

@@ -29,7 +29,7 @@ struct follow {
     uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
     double *price;      /* [n * places]: of reaching the task's NIC from a place */
     int64_t *cost;      /* [n * places]: of the task in the place; INT64_MAX: it may not go there */
-    /* Of the transportation problem, while it is solved: */
+    /* These serve the solver of the transportation problem: */
     uint32_t *left;    /* [places]: the room that is left */
     int64_t *step;     /* [places * places]: the least cost of moving one task to another place */
     uint32_t *mover;   /* [places * places]: that task, or NOBODY */

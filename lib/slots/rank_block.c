@@ -305,8 +305,8 @@ static int fill_problem(struct search *s)
             domain_cost[(size_t)x * places + y] = domain_cost[(size_t)y * places + x] =
                 nuioa_location_cost(node, &at[x], &at[y]);
     }
-    /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken, where
-     * blocks can have other places than each other's. */
+    /* Where blocks can have other places than each other's, a little price of the NIC decides
+     * between orders that are equal for neighbours. */
     for (uint32_t x = 0; x < blocks; x++)
         s->little[x] = places > blocks ? 1e-6 : 0;
     s->problem = (struct nuioa_problem){

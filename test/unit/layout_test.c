@@ -67,11 +67,11 @@ static void test_host_numbers(void **state)
     uint32_t node_of[6];
     assert_int_equal(nuioa_host_list_parse("n2,m,n[1-2],n10,m", &list, NULL), 0);
     assert_int_equal(nuioa_host_list_number(&list, node_of), 0);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
+        assert_true(node_of[i] < 4);
         for (int k = 0; k < 6; k++)
             assert_true((node_of[i] == node_of[k]) == !strcmp(list.names[i], list.names[k]));
-    for (int i = 0; i < 6; i++)
-        assert_true(node_of[i] < 4);
+    }
     nuioa_host_list_free(&list);
 }
 

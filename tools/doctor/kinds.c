@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What can be found, why it matters, and what to do. The tables in nuioa-doctor(1) have the same
- * order. */
+/* The table says what can be found, why it matters, and what to do. The tables in nuioa-doctor(1)
+ * have the same order. */
 
 #include <stdarg.h>
 #include <stdio.h>

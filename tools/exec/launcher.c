@@ -484,7 +484,7 @@ int launcher_find(const struct launcher_request *request, char *const *environme
                   struct launcher_place *place, struct nuioa_error *err)
 {
     int rc = find(request, environment, place, err);
-    /* Who typed a number is told what is wrong, whichever it is. */
+    /* A rank on whose command line a number is prints every error. */
     place->speaks = place->speaks || request->has_local_rank || request->has_local_size;
     return rc;
 }
