@@ -169,7 +169,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
     int rc = nuioa_free_slots_make(&slots, &p->basis, own,
                                    refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
     if (rc == 0) {
-        nuioa_slots_find_parts(&slots, own->count, p->basis.request->node);
+        nuioa_slots_find_parts(&slots, own->count);
         rc = map_weights(p, &slots, &mapping);
     }
     if (rc == 0 && slots.count > own->count)

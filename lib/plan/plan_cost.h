@@ -10,8 +10,8 @@
 /* Computes the cost with the NICs that ranks would get, and the part of each rank in it. With
  * `before` it is of the CPUs that Slurm gave: plan->before, and `costs.before` of the assignments.
  * Else it is of the CPUs in the assignments: plan->after, and `costs.after`. Mappers have a J of
- * their own, which only estimates the NICs. Returns 0; or -ENOMEM, and what it sets is
- * undefined. */
+ * their own, which estimates the NICs of ranks that may have several, or GPUs. Returns 0; or
+ * -ENOMEM, and what it sets is undefined. */
 int nuioa_plan_cost(struct planner *planner, bool before);
 
 enum nuioa_verdict {

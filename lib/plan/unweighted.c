@@ -10,8 +10,8 @@
 
 /* --- the only rank ---------------------------------------------------------------------------- */
 
-/* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use
- * more NICs. */
+/* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use a
+ * faster NIC. */
 static int move(struct planner *p, hwloc_const_bitmap_t cpus, enum nuioa_reason why)
 {
     int rc = hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0 ? -ENOMEM : 0;
@@ -135,7 +135,7 @@ static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *
     bool helps = false;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own,
                                    refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
-    nuioa_slots_find_parts(&slots, rc == 0 ? own->count : 0, p->basis.request->node);
+    nuioa_slots_find_parts(&slots, rc == 0 ? own->count : 0);
     for (uint32_t s = 1; rc == 0 && s < slots.count; s++)
         helps |= slots.kind[s] == slots.kind[0] && slots.nic_cost[s] < slots.nic_cost[0];
     nuioa_slots_free(&slots);

@@ -67,7 +67,7 @@ static int follow_alloc(struct follow *f)
     f->room = nuioa_arena_take(arena, f->slots->count, sizeof(*f->room));
     if (arena->failed)
         return -ENOMEM;
-    nuioa_slots_find_parts(f->slots, f->n, node);
+    nuioa_slots_find_parts(f->slots, f->n);
     find_places(f, node);
     size_t cells = (size_t)f->n * f->places;
     f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));

@@ -28,15 +28,19 @@ static double rate_of(const struct nuioa_rails *rails, uint32_t nic)
     return rails->rated ? rails->node->nics[nic].rate_mbps : 1;
 }
 
-/* Adds the weight of one rank to weight[card], divided among its NICs by rate. */
+/* Adds the weight of one rank to weight[card]. With rails=auto a rank without GPUs counts for its
+ * first NIC alone, as for the mappers: few MPI libraries use several well. Else the weight is
+ * divided among its NICs by rate. */
 static void add_rank(const struct nuioa_rails *rails, const struct nuioa_assignment *assignment,
                      double *weight)
 {
     const uint32_t *nics = assignment->nics;
+    bool first = !rails->options->rails && !assignment->gpu_count;
+    uint32_t count = first && assignment->nic_count ? 1 : assignment->nic_count;
     double sum = 0;
-    for (uint32_t k = 0; k < assignment->nic_count; k++)
+    for (uint32_t k = 0; k < count; k++)
         sum += rate_of(rails, nics[k]);
-    for (uint32_t k = 0; k < assignment->nic_count; k++)
+    for (uint32_t k = 0; k < count; k++)
         weight[rails->card[nuioa_rail_of(rails, (int32_t)nics[k])]] +=
             assignment->weight * rate_of(rails, nics[k]) / sum;
 }

@@ -175,7 +175,7 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis
     return request->pair_count ? price_domains(slots, request->node) : 0;
 }
 
-void nuioa_slots_find_parts(struct nuioa_slots *s, uint32_t count, const struct nuioa_node *node)
+void nuioa_slots_find_parts(struct nuioa_slots *s, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t sharers = 1, first = 0;
@@ -186,8 +186,7 @@ void nuioa_slots_find_parts(struct nuioa_slots *s, uint32_t count, const struct 
         if (first < i)
             s->kind[i] = s->kind[first];
         else if (sharers > 1)
-            s->kind[i] = (uint32_t)hwloc_bitmap_weight(s->cpus[i]) / sharers << 16 |
-                         nuioa_core_count(node, s->cpus[i]) / sharers;
+            s->kind[i] ^= ((s->kind[i] >> 16) / sharers + 1) << 24;
     }
 }
 

@@ -31,10 +31,10 @@ int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *requ
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis);
 
 /* Changes the kind of those of the first `count` slots that have the same CPUs, as with
- * --cpu-bind=sockets, to that of what each of their tasks has for itself: the parts of 3 CPUs and
- * of 2 CPUs that two tasks share are alike. */
-void nuioa_slots_find_parts(struct nuioa_slots *slots, uint32_t count,
-                            const struct nuioa_node *node);
+ * --cpu-bind=sockets: such slots are alike only if also the part of each of their tasks is equal,
+ * in whole CPUs. So no task has fewer CPUs elsewhere, in its mask or to itself. Call it once after
+ * the slots are priced. */
+void nuioa_slots_find_parts(struct nuioa_slots *slots, uint32_t count);
 
 /* Changes slot_of[task_count], a mapping, so that no task moves without a gain: task i gets slot i,
  * its own, if the one that it has is interchangeable with it. Slots are interchangeable if their

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nics/gpu_distance.h"
 #include "slots/core.h"
 
 /* A mask while it is divided. */
@@ -154,24 +155,85 @@ struct sharing {
     struct nuioa_slots *slots;
     const struct nuioa_basis *basis;
     uint32_t *member;  /* [task_count]: the tasks that share one mask */
+    uint32_t *group;   /* [task_count]: those of them that have their GPUs in one place */
     uint32_t *level;   /* [task_count]: of the nearest core of a slot of a divided mask */
     uint32_t *mask_of; /* [task_count]: the first task with the mask of a slot; UINT32_MAX: whole */
 };
 
+/* Divides `cpus` among the slots of the tasks member[count]. */
+static int divide_among(const struct sharing *s, const uint32_t *member, uint32_t count,
+                        hwloc_const_bitmap_t cpus, bool follows)
+{
+    struct division d = {
+        .count = count, .slot_of = member, .cpus = s->slots->cpus, .level = s->level
+    };
+    int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, cpus);
+    if (rc == 0 && d.cores.count < count)
+        rc = -ENOSPC;
+    if (rc == 0)
+        divide(&d, follows);
+    nuioa_core_list_close(&d.cores);
+    return rc;
+}
+
+/* Sets `home` to those of the task's CPUs that are nearest to its GPUs. */
+static int find_home(const struct nuioa_node *node, const struct nuioa_task *task,
+                     hwloc_bitmap_t home)
+{
+    const uint32_t nearest = nuioa_gpu_nearest(node, task, task->cpus);
+    int rc = 0;
+    hwloc_bitmap_zero(home);
+    for (uint32_t n = 0; rc == 0 && n < node->numa_count; n++)
+        if (nuioa_gpu_level(node, task, node->numas[n].cpus) == nearest)
+            rc = hwloc_bitmap_or(home, home, node->numas[n].cpus);
+    return rc < 0 || hwloc_bitmap_and(home, home, task->cpus) < 0 ? -ENOMEM : 0;
+}
+
+/* Divides the mask so that each task is beside its GPUs: those of one home divide that. `home`,
+ * `other` and `left` are bitmaps for it. Returns 0; -ENOMEM; or -EINVAL if there is one home only,
+ * if homes overlap or leave CPUs out, or if some task would have less than a fair share. */
+static int divide_by_gpu(const struct sharing *s, uint32_t members, hwloc_bitmap_t home,
+                         hwloc_bitmap_t other, hwloc_bitmap_t left)
+{
+    const struct nuioa_request *r = s->basis->request;
+    hwloc_const_bitmap_t mask = r->tasks[s->member[0]].cpus;
+    const uint32_t fair = nuioa_core_count(r->node, mask) / members;
+    int rc = hwloc_bitmap_copy(left, mask) < 0 ? -ENOMEM : 0;
+    for (uint32_t i = 0; rc == 0 && i < members; i++) {
+        uint32_t count = 0;
+        rc = find_home(r->node, &r->tasks[s->member[i]], home);
+        for (uint32_t k = 0; rc == 0 && k < members; k++) {
+            rc = find_home(r->node, &r->tasks[s->member[k]], other);
+            if (hwloc_bitmap_isequal(home, other))
+                s->group[count++] = s->member[k];
+        }
+        if (rc < 0 || s->group[0] != s->member[i])
+            continue;
+        if (count == members || !fair || !hwloc_bitmap_isincluded(home, left) ||
+            nuioa_core_count(r->node, home) < count * fair)
+            return -EINVAL;
+        hwloc_bitmap_andnot(left, left, home);
+        rc = divide_among(s, s->group, count, home, false);
+    }
+    return rc == 0 && !hwloc_bitmap_iszero(left) ? -EINVAL : rc;
+}
+
 /* Divides the mask that the tasks member[members] share among their slots. */
 static int divide_mask(const struct sharing *s, uint32_t members)
 {
-    const struct nuioa_request *r = s->basis->request;
-    struct division d = {
-        .count = members, .slot_of = s->member, .cpus = s->slots->cpus, .level = s->level
-    };
-    int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, r->tasks[s->member[0]].cpus);
-    if (rc == 0 && d.cores.count < members)
-        rc = -ENOSPC;
-    if (rc == 0)
-        divide(&d, s->basis->follows);
-    nuioa_core_list_close(&d.cores);
-    return rc;
+    int rc = -EINVAL;
+    if (s->basis->follows) {
+        hwloc_bitmap_t home = hwloc_bitmap_alloc(), other = hwloc_bitmap_alloc(),
+                       left = hwloc_bitmap_alloc();
+        rc = home && other && left ? divide_by_gpu(s, members, home, other, left) : -ENOMEM;
+        hwloc_bitmap_free(home);
+        hwloc_bitmap_free(other);
+        hwloc_bitmap_free(left);
+    }
+    if (rc != -EINVAL)
+        return rc;
+    return divide_among(s, s->member, members, s->basis->request->tasks[s->member[0]].cpus,
+                        s->basis->follows);
 }
 
 /* Finds the tasks that have the same mask as task `first`. Returns how many there are; 0 if a task
@@ -223,6 +285,7 @@ int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis
         .slots = slots,
         .basis = basis,
         .member = nuioa_arena_take(&slots->arena, n, sizeof(*s.member)),
+        .group = nuioa_arena_take(&slots->arena, n, sizeof(*s.group)),
         .level = nuioa_arena_take(&slots->arena, n, sizeof(*s.level)),
         .mask_of = nuioa_arena_take(&slots->arena, n, sizeof(*s.mask_of)),
     };

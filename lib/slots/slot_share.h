@@ -8,10 +8,11 @@
 
 /* Makes one slot for each task. Tasks whose masks are equal divide that mask; a task that has its
  * mask alone keeps it. In a divided mask every core, with those of its PUs that are in the mask,
- * belongs to exactly one slot, and the slots differ by one core at most. The first slots are
- * nearest to the rails, and of equally near ones the first is none of the smallest. The cores of a
- * slot are near one another: those of one NUMA node follow one another, and a slot ends where a
- * NUMA node ends if its size allows.
+ * belongs to exactly one slot, and the slots differ by one core at most. Where CPUs follow GPUs,
+ * and each task can have a fair share of the cores nearest to its GPUs, the tasks of each place
+ * divide the cores of that place. The first slots are nearest to the rails, and of equally near
+ * ones the first is none of the smallest. The cores of a slot are near one another: those of one
+ * NUMA node follow one another, and a slot ends where a NUMA node ends if its size allows.
  *
  * The slots are priced (nuioa_slots_price). Among slots of one mask the tie tells whether a part of
  * them is nearer to a rail. The slots of a divided mask have a kind of their own.

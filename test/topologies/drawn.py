@@ -36,11 +36,7 @@ SHAPES = ("all", "SMT", "no SMT", "caches", "memory", "GPUs", "odd", "spans", "u
           "hints", "bound", "divided", "alone")
 HEADS = ("requests", "better", "former", "lost", "kept", "could not", "wrong")
 # Of the 10,000 that many are known to be left; who mends one writes the lower number.
-KNOWN = {"lower J": 31,  # a rank that gets several NICs (rails=auto) loads each less
-         "the lowest rank has the smallest part": 5,  # where CPUs follow GPUs
-         "fewer CPUs to itself": 4,  # hints exchange a mask with ranks that share theirs
-         "near GPUs": 2,
-         "another rank is farther, which need not be": 1}
+KNOWN = {"another rank is farther, which need not be": 1}  # free cores for a part of the blocks
 Row = collections.namedtuple("Row", "moved better other wrong could reason masks")
 
 

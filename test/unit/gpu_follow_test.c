@@ -82,11 +82,11 @@ static void test_wide(void **state)
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, "0-7");
     plan_case_gpus(s, "3;1;2;0");
-    check(s, "6-7 2-3 4-5 0-1", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "4-5 0-1 6-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
     plan_case_option(s, "cores", "keep");
     check(s, "0-7 0-7 0-7 0-7", NUIOA_REASON_SHARE_NOT_ASKED);
     plan_case_option(s, "cores", "share");
-    check(s, "6-7 2-3 4-5 0-1", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "4-5 0-1 6-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
     s->request.overlaps = true;
     check(s, "0-7 0-7 0-7 0-7", NUIOA_REASON_SHARE_OVERLAP);
     plan_case_free(s);
@@ -103,18 +103,18 @@ static void test_sockets(void **state)
     plan_case_free(s);
 }
 
-/* The same in a step with more CPUs on one socket: each rank has at least one for itself. Parts of
- * unequal sizes are not exchanged. */
+/* The same in a step with more CPUs on one socket: no rank may have fewer, in its mask or to
+ * itself. */
 static void test_unequal_sockets(void **state)
 {
     (void)state;
     struct plan_case *s = crossed();
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i % 2 ? "4-5" : "0-2");
-    check(s, "0-2 0-2 4-5 4-5", NUIOA_REASON_FOLLOW);
+    check(s, "0-2 4-5 0-2 4-5", NUIOA_REASON_FOLLOW_FAR);
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i == 1 ? "4" : "0-2");
-    check(s, "0-2 0-2 4 0-2", NUIOA_REASON_FOLLOW);
+    check(s, "0-2 4 0-2 0-2", NUIOA_REASON_FOLLOW_FAR);
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i % 2 ? "4-5" : "0-3");
     check(s, "0-3 4-5 0-3 4-5", NUIOA_REASON_FOLLOW_FAR);
@@ -360,9 +360,33 @@ static void test_wide_takes(void **state)
     plan_case_gpus(s, "2;3;3");
     check(s, "0-7 0-7 0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
     plan_case_gpus(s, "2;3;0");
-    plan_case_make(s);
-    assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_SHARE_FAR);
-    assert_int_equal(s->plan.assignments[0].gpu_level, 0); /* the lowest rank is not last */
+    check(s, "4-5 6-7 0-3", NUIOA_REASON_FOLLOW_SHARE);
+    plan_case_free(s);
+}
+
+/* The ranks of each socket's GPUs divide its cores: also where these are not as many for each. */
+static void test_wide_homes(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    for (unsigned g = 0; g < 6; g++)
+        machine_gpu(&s->node, g / 3);
+    plan_case_on(s, 6, 1);
+    s->options.asked = true;
+    for (unsigned i = 0; i < 6; i++)
+        set_mask(s, i, "0-7");
+    plan_case_gpus(s, "0;1;2;3;4;5");
+    check(s, "0-1 2 3 4-5 6 7", NUIOA_REASON_FOLLOW_SHARE);
+    plan_case_gpus(s, "3;0;4;1;5;2");
+    check(s, "4-5 0-1 6 2 7 3", NUIOA_REASON_FOLLOW_SHARE);
+    s->request.task_count = 3;
+    plan_case_gpus(s, "0;3;1");
+    check(s, "0-1 4-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
+    s->request.task_count = 6;
+    plan_case_gpus(s, "0;1;2;0;1;3"); /* five on a socket of four cores */
+    check(s, "0-7 0-7 0-7 0-7 0-7 0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
     plan_case_free(s);
 }
 
@@ -425,7 +449,8 @@ int main(void)
         cmocka_unit_test(test_costs),      cmocka_unit_test(test_own_nic),
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_free_cores),
         cmocka_unit_test(test_free_costs), cmocka_unit_test(test_free_sockets),
-        cmocka_unit_test(test_wide_takes), cmocka_unit_test(test_wide_order),
+        cmocka_unit_test(test_wide_takes), cmocka_unit_test(test_wide_homes),
+        cmocka_unit_test(test_wide_order),
     };
     return cmocka_run_group_tests_name("gpu_follow", tests, NULL, NULL);
 }
