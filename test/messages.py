@@ -230,8 +230,11 @@ def c_messages(name, defines):
 
 
 def enumerator(toks, i):
-    """What code names to have this text of a table: [NAME] = "text", or { "name", ... "text" }"""
+    """What code names to have this text of a table: [NAME] = "text", { "name", ... "text" }, or
+    NUIOA_REASON(NAME, "text")"""
     back = [t.text for t in toks[max(0, i - 4):i]]
+    if back[:2] == ["NUIOA_REASON", "("]:
+        return back[2]
     if back[-2:] == ["]", "="] and back[-3] != "[":
         return back[-3]
     for t, before in zip(reversed(toks[:i]), reversed(toks[:i - 1])):
@@ -275,7 +278,7 @@ def py_messages(name):
 
 def messages():
     defines = macros()
-    for name in files(".c"):
+    for name in files(".c") + files("_list.h"):
         yield from c_messages(name, defines)
     for name in files(".py"):
         yield from py_messages(name)

@@ -204,13 +204,15 @@ static void alone_nearest(struct plan_case *s)
     hwloc_bitmap_only(s->masks[0], 10);
 }
 
-/* Both NICs are one level away; beside either of them the other one is farther. */
+/* Both NICs are one level away, and free cores are only beside the slower one. */
 static void alone_costs(struct plan_case *s)
 {
     machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
-    machine_nic(&s->node, "mlx5_0", 1);
+    machine_nic(&s->node, "mlx5_0", 1)->rate_mbps = 80000;
     machine_nic(&s->node, "mlx5_1", 2);
+    hwloc_bitmap_clr_range(s->node.allowed_cpus, 4, 5);
     plan_case_on(s, 1, 1);
+    plan_case_option(s, "nic", "mlx5_0,mlx5_1");
     s->options.asked = true;
     plan_case_weigh_by(s, plan_case_equal);
 }
@@ -432,7 +434,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
     ROW(ALONE_NO_FREE, alone_no_free, "the same; a step of few cores has none that are nearer"),
-    ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
+    ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have a slower NIC"),
     ROW(ALONE_ALL, alone_all,
         "one rank that has all CPUs of its step, and others of the node are nearer: a "
         "direct `srun -n1`, `srun -c`, `--exact`"),

@@ -102,7 +102,7 @@ while IFS=$'\t' read -r path content id quoted pattern; do
     esac
     run doctor --root "$node" --json
     found=$(json "' '.join(f['id'] for f in d['findings'])")
-    line=$(json "d['findings'][0]['what'] + ' ' + d['findings'][0]['remedy']")
+    line=$(json "' '.join(f['what'] + ' ' + f['remedy'] for f in d['findings'])")
     fault=
     [ "$found" = "$id" ] || fault="found $found"
     [ "$status|$err" = "1|" ] || fault="$fault, status $status, $err"
