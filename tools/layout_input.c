@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "layout/figures.h"
+#include "tools/scontrol.h"
 #include "util/number.h"
-#include "util/subprocess.h"
 
-enum { NETWORK_BYTES_MAX = 16 << 20, SCONTROL_MS = 2000 };
+enum { NETWORK_BYTES_MAX = 16 << 20 };
 
 /* --- nodes and places ------------------------------------------------------------------------- */
 
@@ -112,18 +112,6 @@ static int read_places(const struct layout_wish *wish, uint32_t ranks, struct la
 
 /* --- the network ------------------------------------------------------------------------------ */
 
-static void ask_scontrol(int fd, void *arg)
-{
-    int null = open("/dev/null", O_RDWR);
-    (void)arg;
-    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 || dup2(fd, 1) < 0)
-        return;
-    close(fd);
-    if (null > 2)
-        close(null);
-    execlp("scontrol", "scontrol", "show", "topology", NULL);
-}
-
 /* Sets *text to the file's content, which the caller frees. */
 static int read_file(const char *path, char **text, struct nuioa_error *err)
 {
@@ -170,20 +158,13 @@ static int read_network(const char *path, struct layout_place *place, struct nui
 /* What scontrol does not say, or says of other nodes, is no reason not to lay out. */
 static void ask_network(struct layout_place *place)
 {
-    void *bytes = NULL;
-    size_t length = 0;
-    int rc =
-        nuioa_subprocess_run(ask_scontrol, NULL, SCONTROL_MS, NETWORK_BYTES_MAX, &bytes, &length);
-    char *text = rc || !length ? NULL : strndup(bytes, length);
-    free(bytes);
+    char *text;
     place->network.node_count = place->hosts.count;
-    if (rc || !text) {
-        place->flat = rc == -ETIMEDOUT ? "scontrol took more than two seconds"
-                                       : "scontrol printed no network";
-    } else if (nuioa_network_parse(text, &place->hosts, &place->network, NULL)) {
+    place->flat = scontrol_show_topology(&text);
+    if (!place->flat && nuioa_network_parse(text, &place->hosts, &place->network, NULL)) {
         place->network = (struct nuioa_network){ .node_count = place->hosts.count };
         place->flat = "scontrol's list of switches cannot be read";
-    } else if (!place->network.level_count) {
+    } else if (!place->flat && !place->network.level_count) {
         place->flat = "scontrol lists no switches";
     }
     free(text);

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 
 #include "output/report_explain.h"
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 
-static void print_ranks(const struct nuioa_report_lines *lines, const char *host, FILE *out)
+static void print_ranks(const struct nuioa_report_rows *rows, const char *host, FILE *out)
 {
-    double heaviest = nuioa_report_heaviest(lines->line, lines->count);
+    double heaviest = nuioa_report_heaviest(rows->row, rows->count);
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
-    table.lost = lines->lost;
+    table.lost = rows->lost;
     nuioa_report_add_heads(&table);
-    for (uint32_t i = 0; i < lines->count; i++)
-        nuioa_report_add_line(&table, host, &lines->line[i], heaviest);
+    for (uint32_t i = 0; i < rows->count; i++)
+        nuioa_report_add_row(&table, host, &rows->row[i], heaviest);
     nuioa_text_table_print(&table, out, 2);
 }
 
@@ -22,15 +22,15 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
                   const struct nuioa_options *options, bool explain, FILE *out)
 {
     const struct nuioa_report_totals totals = nuioa_report_totals(plan, node);
-    struct nuioa_report_lines lines;
-    nuioa_report_lines_make(&lines, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
+    struct nuioa_report_rows rows;
+    nuioa_report_rows_make(&rows, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
     nuioa_report_head(&totals, out);
     unsigned shown = 0;
     if (explain)
-        shown = report_explain_ranks(plan, &lines, out);
+        shown = report_explain_ranks(plan, &rows, out);
     else
-        print_ranks(&lines, node->host, out);
-    nuioa_report_lines_free(&lines);
+        print_ranks(&rows, node->host, out);
+    nuioa_report_rows_free(&rows);
     nuioa_text_table_wrap(out, 0, plan->reason);
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
         if (plan->advice & 1u << i)

@@ -11,7 +11,7 @@
  * files and hosts in them. Their lines have at most 100 columns, but for longer words. */
 
 /* Returns the report of a plan: a summary line; a table with a line for each rank (above
- * NUIOA_REPORT_RANKS_MAX ranks it is grouped, as nuioa_report_lines_make says); the reason; what
+ * NUIOA_REPORT_RANKS_MAX ranks it is grouped, as nuioa_report_rows_make says); the reason; what
  * the user may type; the cost before and after; and the warnings.
  *
  * With `explain` the table also has, for a line of one rank: `before`, its level where Slurm put

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 #include "output/report_node.h"
 #include "topology/policy.h"
 #include "util/number.h"
@@ -85,11 +85,11 @@ static void add_order(struct nuioa_text_table *table, const struct nuioa_assignm
 
 /* Adds the percentage of the traffic on the node that stays on the NUMA nodes of the ranks. */
 static void add_local(struct nuioa_text_table *table, const struct nuioa_plan *plan,
-                      const struct nuioa_report_lines *lines, uint32_t line)
+                      const struct nuioa_report_rows *rows, uint32_t row)
 {
     double local = 0, beside = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        if (lines->line_of[i] == line) {
+        if (rows->row_of[i] == row) {
             local += plan->assignments[i].costs.local;
             beside += plan->assignments[i].costs.beside;
         }
@@ -114,14 +114,14 @@ static void add_partners(struct nuioa_text_table *table, const struct nuioa_plan
     nuioa_text_table_add(table, "%s", text);
 }
 
-/* Adds how many ranks of a line moved, and where to. */
+/* Adds how many ranks of a row moved, and where to. */
 static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *plan,
-                      const struct nuioa_report_lines *lines, uint32_t line)
+                      const struct nuioa_report_rows *rows, uint32_t row)
 {
     uint32_t nearer = 0, farther = 0, equal = 0;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         const struct nuioa_assignment *p = &plan->assignments[i];
-        if (lines->line_of[i] != line || !p->moved)
+        if (rows->row_of[i] != row || !p->moved)
             continue;
         *(p->level < p->costs.level_before   ? &nearer
           : p->level > p->costs.level_before ? &farther
@@ -134,29 +134,29 @@ static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *p
         nuioa_text_table_add(table, "none moved");
 }
 
-unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
                               FILE *out)
 {
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
-    table.lost = lines->lost;
+    table.lost = rows->lost;
     nuioa_report_add_heads(&table);
     for (unsigned i = 0; i < HEADS; i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
-    for (uint32_t i = 0; i < lines->count; i++) {
-        const struct nuioa_assignment *first = &plan->assignments[lines->first[i]];
-        bool alone = lines->line[i].count == 1;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct nuioa_assignment *first = &plan->assignments[rows->first[i]];
+        bool alone = rows->row[i].count == 1;
         char why[64];
-        nuioa_report_add_line(&table, NULL, &lines->line[i], 0);
+        nuioa_report_add_row(&table, NULL, &rows->row[i], 0);
         add_change(&table, first, alone);
         add_order(&table, first, alone && plan->hinted);
-        add_local(&table, plan, lines, i);
+        add_local(&table, plan, rows, i);
         add_partners(&table, plan, first, alone);
         if (alone)
             nuioa_text_table_add(&table, "%s",
-                                 nuioa_report_why(plan, lines->first[i], why, sizeof(why)));
+                                 nuioa_report_why(plan, rows->first[i], why, sizeof(why)));
         else
-            add_moves(&table, plan, lines, i);
+            add_moves(&table, plan, rows, i);
     }
     unsigned shown = 0;
     for (unsigned i = 0; i < HEADS; i++)

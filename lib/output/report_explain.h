@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 
 /* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
@@ -12,7 +12,7 @@
 
 /* Prints the table of ranks in its long form, which says why each rank is where it is. Returns
  * which of its own columns it has, for the other function. */
-unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
                               FILE *out);
 
 /* Explains the columns that are `shown` in that table, and prints the terms of the cost J

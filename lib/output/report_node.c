@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 

@@ -41,6 +41,21 @@ const char *nuioa_report_plural(uint64_t count)
 
 /* --- the table --- */
 
+const char *nuioa_report_nics(const struct nuioa_assignment *assignment,
+                              const struct nuioa_node *node, char *text, size_t size)
+{
+    char label[48];
+    *text = '\0';
+    if (assignment->nic_count <= 2 && nuioa_nics_text(assignment, node, text, size))
+        return text;
+    *text = '\0';
+    if (assignment->nic_count)
+        snprintf(text, size, "%s +%u",
+                 nuioa_nic_label(&node->nics[assignment->nics[0]], label, sizeof(label)),
+                 assignment->nic_count - 1);
+    return text;
+}
+
 void nuioa_report_add_heads(struct nuioa_text_table *table)
 {
     nuioa_text_table_add_words(table,
@@ -52,37 +67,37 @@ static const char *or_dash(const char *text)
     return *text ? text : "-";
 }
 
-void nuioa_report_add_line(struct nuioa_text_table *table, const char *host,
-                           const struct nuioa_report_line *line, double heaviest)
+void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
+                          const struct nuioa_report_row *row, double heaviest)
 {
     char weight[32], level[12] = "";
-    double share = heaviest > 0 && line->count == 1 ? line->weight / heaviest : 0;
+    double share = heaviest > 0 && row->count == 1 ? row->weight / heaviest : 0;
     int bar = share > 0 && share <= 1 ? (int)(share * (sizeof(full_bar) - 1) + 0.5) : 0;
-    if (line->gpu_level != UINT32_MAX)
-        snprintf(level, sizeof(level), "%u", line->gpu_level);
+    if (row->gpu_level != UINT32_MAX)
+        snprintf(level, sizeof(level), "%u", row->gpu_level);
     nuioa_text_table_add(table, "%s", host ? host : "");
-    nuioa_text_table_add(table, "%s", or_dash(line->ranks));
-    nuioa_text_table_add(table, "%s", line->leads ? "*" : "");
-    nuioa_text_table_add(table, "%s", or_dash(line->cpus));
-    nuioa_text_table_add(table, "%s", or_dash(line->numas));
-    nuioa_text_table_add(table, "%s", host ? line->memory : "");
-    nuioa_text_table_add(table, "%s", or_dash(line->nic));
-    nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
-    nuioa_text_table_add(table, "%s", line->gpus);
+    nuioa_text_table_add(table, "%s", or_dash(row->ranks));
+    nuioa_text_table_add(table, "%s", row->leads ? "*" : "");
+    nuioa_text_table_add(table, "%s", or_dash(row->cpus));
+    nuioa_text_table_add(table, "%s", or_dash(row->numas));
+    nuioa_text_table_add(table, "%s", host ? row->memory : "");
+    nuioa_text_table_add(table, "%s", or_dash(row->nic));
+    nuioa_text_table_add(table, row->level == UINT32_MAX ? "-" : "%u", row->level);
+    nuioa_text_table_add(table, "%s", row->gpus);
     nuioa_text_table_add(table, "%s", level);
-    nuioa_text_table_add(table, "%s", line->path);
+    nuioa_text_table_add(table, "%s", row->path);
     nuioa_text_table_add(
         table, "%s",
-        line->weight < 0 ? "" : nuioa_report_number(line->weight, weight, sizeof(weight)));
+        row->weight < 0 ? "" : nuioa_report_number(row->weight, weight, sizeof(weight)));
     nuioa_text_table_add(table, "%.*s", bar, full_bar);
 }
 
-double nuioa_report_heaviest(const struct nuioa_report_line *lines, uint32_t count)
+double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count)
 {
     double most = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (lines[i].count == 1 && lines[i].weight > most)
-            most = lines[i].weight;
+        if (rows[i].count == 1 && rows[i].weight > most)
+            most = rows[i].weight;
     return most;
 }
 

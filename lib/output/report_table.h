@@ -7,22 +7,23 @@
 #include <stdio.h>
 
 #include "output/text_table.h"
+#include "ranks/assignment.h"
 #include "topology/policy.h"
 
 /* What the report of one node (report.h) and that of a whole job, which srun makes of the records
  * of its nodes (spank/report/summary.h), have in common: the first line, the table of ranks,
  * and the line of the cost. Errors of writing are not returned: the caller asks `out`. */
 
-/* A step with more ranks than this has no line for each rank in its tables. */
+/* A step with more ranks than this has no row for each rank in its tables. */
 #define NUIOA_REPORT_RANKS_MAX 64
 
-/* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, levels
+/* A row of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, levels
  * and memory policy. A text that is too long is cut and ends in "..". What nodes send to srun is
  * spank/report/wire.h. */
-struct nuioa_report_line {
+struct nuioa_report_row {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
-    char nic[48];                        /* their NICs, as nuioa_nics_brief() writes them */
+    char nic[48];                        /* their NICs, as nuioa_report_nics() writes them */
     char gpus[32];  /* indexes of their GPUs, a list such as "0,2-3"; "": none or unknown */
     char path[8];   /* the longest path to their NICs, such as "PIX" (pci_path.h); "": unknown */
     uint32_t count; /* number of ranks */
@@ -32,20 +33,26 @@ struct nuioa_report_line {
     double weight;      /* sum of the ranks' weights; < 0: no hints */
 };
 
+/* Writes the NICs of an assignment for a table: the labels of up to two; of more NICs the first
+ * one's and how many follow ("mlx5_0:1 +3"); "" if there are none. What does not fit into `size`
+ * bytes is cut. Returns `text`. */
+const char *nuioa_report_nics(const struct nuioa_assignment *assignment,
+                              const struct nuioa_node *node, char *text, size_t size);
+
 /* The columns of the table, for nuioa_text_table_init. */
 #define NUIOA_REPORT_COLUMNS "lrlllllllllrl"
 
 /* Adds the heads of these columns to the table. */
 void nuioa_report_add_heads(struct nuioa_text_table *table);
 
-/* Adds the cells of a line to the table. `host` is the name of the node; NULL in a table with
+/* Adds the cells of a row to the table. `host` is the name of the node; NULL in a table with
  * columns of its own after these, which has no room for the node, the memory policy and the bar.
  * `heaviest` is the weight of the longest bar; 0: there are no bars. */
-void nuioa_report_add_line(struct nuioa_text_table *table, const char *host,
-                           const struct nuioa_report_line *line, double heaviest);
+void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
+                          const struct nuioa_report_row *row, double heaviest);
 
-/* Returns the largest weight of a line with one rank; 0 if there is none. */
-double nuioa_report_heaviest(const struct nuioa_report_line *lines, uint32_t count);
+/* Returns the largest weight of a row with one rank; 0 if there is none. */
+double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count);
 
 /* What is said of all ranks. */
 struct nuioa_report_totals {

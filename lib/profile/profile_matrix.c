@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 
 #define BLANK " \t\r\n"
 

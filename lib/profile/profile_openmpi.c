@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 #include "util/number.h"
 
 /* A line is "E <tab> FROM <tab> TO <tab> N bytes <tab> M msgs sent <tab> 0,0,3,...". The last

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "profile/hints.h"
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
 

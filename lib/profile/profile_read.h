@@ -25,6 +25,9 @@
  * point-to-point messages, those inside collectives included (E, I), puts (S) and gets (R). The C
  * lines count the collectives a second time and are ignored. */
 
+/* The bytes of a file at the most. A larger one is refused. */
+#define NUIOA_PROFILE_BYTES_MAX (256L << 20)
+
 enum nuioa_profile_format {
     NUIOA_PROFILE_ANY, /* recognised from the first line */
     NUIOA_PROFILE_TEXT,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 #include "util/number.h"
 
 enum { FIELDS_MAX = 7 };

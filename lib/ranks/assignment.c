@@ -82,21 +82,6 @@ const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
     return used ? text : NULL;
 }
 
-const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
-                             const struct nuioa_node *node, char *text, size_t size)
-{
-    char label[48];
-    *text = '\0';
-    if (assignment->nic_count <= 2 && nuioa_nics_text(assignment, node, text, size))
-        return text;
-    *text = '\0';
-    if (assignment->nic_count)
-        snprintf(text, size, "%s +%u",
-                 nuioa_nic_label(&node->nics[assignment->nics[0]], label, sizeof(label)),
-                 assignment->nic_count - 1);
-    return text;
-}
-
 static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
 {
     return a_count == b_count && (!a_count || !memcmp(a, b, a_count * sizeof(*a)));

@@ -119,12 +119,6 @@ const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
 const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
                             const struct nuioa_node *node, char *text, size_t size);
 
-/* Writes the NICs of an assignment for a table: the labels of up to two; of more NICs the first
- * one's and how many follow ("mlx5_0:1 +3"); "" if there are none. What does not fit into `size`
- * bytes is cut. Returns `text`. */
-const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
-                             const struct nuioa_node *node, char *text, size_t size);
-
 /* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
 bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
 

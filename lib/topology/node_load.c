@@ -12,7 +12,7 @@
 #include "topology/nic_discover.h"
 #include "topology/nic_hint.h"
 #include "topology/nic_port.h"
-#include "topology/pci_path_discover.h"
+#include "topology/pci_path.h"
 #include "util/sysfs.h"
 
 void nuioa_node_refresh(struct nuioa_node *node)

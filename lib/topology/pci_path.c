@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/pci_path.h"
 
-#include <stddef.h>
+#include <errno.h>
+#include <stdlib.h>
 
 enum nuioa_path nuioa_path_at(const struct nuioa_node *node, uint32_t gpu, uint32_t nic)
 {
@@ -19,4 +20,74 @@ const char *nuioa_path_name(enum nuioa_path path)
 {
     static const char *const names[NUIOA_PATHS] = { NULL, "PIX", "PXB", "PHB", "NODE", "SYS" };
     return names[path];
+}
+
+/* --- finding paths --- */
+
+/* Returns NULL if the device has no address or is not there. */
+static hwloc_obj_t find_pci(hwloc_topology_t topology, const char *address)
+{
+    return *address ? hwloc_get_pcidev_by_busidstring(topology, address) : NULL;
+}
+
+static bool same_device(hwloc_obj_t a, hwloc_obj_t b)
+{
+    const struct hwloc_pcidev_attr_s *one = &a->attr->pcidev, *other = &b->attr->pcidev;
+    return one->domain == other->domain && one->bus == other->bus && one->dev == other->dev;
+}
+
+static bool is_bridge(hwloc_obj_t obj)
+{
+    return obj && obj->type == HWLOC_OBJ_BRIDGE;
+}
+
+/* Returns the path by the bridges above both devices; unknown if there is none. */
+static enum nuioa_path by_bridges(hwloc_obj_t gpu, hwloc_obj_t nic)
+{
+    unsigned below_gpu = 0;
+    if (same_device(gpu, nic))
+        return NUIOA_PATH_PIX;
+    for (hwloc_obj_t a = gpu->parent; is_bridge(a); a = a->parent, below_gpu++) {
+        unsigned below_nic = 0;
+        for (hwloc_obj_t b = nic->parent; is_bridge(b); b = b->parent, below_nic++) {
+            if (a != b)
+                continue;
+            if (a->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST)
+                return NUIOA_PATH_PHB;
+            return below_gpu <= 1 && below_nic <= 1 ? NUIOA_PATH_PIX : NUIOA_PATH_PXB;
+        }
+    }
+    return NUIOA_PATH_UNKNOWN;
+}
+
+static enum nuioa_path by_numas(const struct nuioa_gpu *gpu, const struct nuioa_nic *nic)
+{
+    /* Memory of a GPU is a NUMA node of its own; then the CPUs are what both have in common. */
+    if (hwloc_bitmap_intersects(gpu->numas, nic->numas) ||
+        hwloc_bitmap_intersects(gpu->cpus, nic->cpus))
+        return NUIOA_PATH_NODE;
+    if (hwloc_bitmap_iszero(gpu->numas) || hwloc_bitmap_iszero(nic->numas))
+        return NUIOA_PATH_UNKNOWN;
+    return NUIOA_PATH_SYS;
+}
+
+int nuioa_discover_paths(struct nuioa_node *node, hwloc_topology_t topology,
+                         struct nuioa_error *err)
+{
+    if (!node->gpu_count || !node->nic_count)
+        return 0;
+    node->paths = calloc(node->gpu_count, node->nic_count);
+    if (!node->paths)
+        return nuioa_fail(err, -ENOMEM, "out of memory for the paths between GPUs and NICs");
+    for (uint32_t n = 0; n < node->nic_count; n++) {
+        hwloc_obj_t nic = find_pci(topology, node->nics[n].pci);
+        for (uint32_t g = 0; g < node->gpu_count; g++) {
+            hwloc_obj_t gpu = find_pci(topology, node->gpus[g].pci);
+            enum nuioa_path path = gpu && nic ? by_bridges(gpu, nic) : NUIOA_PATH_UNKNOWN;
+            if (path == NUIOA_PATH_UNKNOWN)
+                path = by_numas(&node->gpus[g], &node->nics[n]);
+            node->paths[(size_t)g * node->nic_count + n] = (uint8_t)path;
+        }
+    }
+    return 0;
 }

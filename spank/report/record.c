@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 #include "topology/nic_guess.h"
 
 /* --- texts --- */
 
-/* The texts of a struct of the protocol: where they are, and where struct nuioa_report_line has
+/* The texts of a struct of the protocol: where they are, and where struct nuioa_report_row has
  * them, if it is a row. */
 struct text {
-    uint16_t at, size, in_line, line_size;
+    uint16_t at, size, in_shown, shown_size;
 };
 
 #define TEXT(type, name) \
@@ -27,8 +27,7 @@ struct text {
 #define COLUMN(name) \
     { \
         offsetof(struct wire_row, name), sizeof(((struct wire_row *)0)->name), \
-            offsetof(struct nuioa_report_line, name), \
-            sizeof(((struct nuioa_report_line *)0)->name) \
+            offsetof(struct nuioa_report_row, name), sizeof(((struct nuioa_report_row *)0)->name) \
     }
 static const struct text head_texts[] = { TEXT(wire_record, host), TEXT(wire_record, reason),
                                           TEXT(wire_record, distances), TEXT(wire_record, gpus) };
@@ -130,26 +129,26 @@ static uint32_t less(size_t a, size_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-static void put_row(const struct nuioa_report_line *line, struct wire_row *row)
+static void put_row(const struct nuioa_report_row *shown, struct wire_row *row)
 {
     for (unsigned i = 0; i < COLUMNS; i++)
         put_text((char *)row + columns[i].at, columns[i].size,
-                 (const char *)line + columns[i].in_line);
-    row->count = line->count;
-    row->level = line->level;
-    row->leads = line->leads;
-    row->to_gpu = line->gpu_level + 1;
-    row->weight = line->weight;
+                 (const char *)shown + columns[i].in_shown);
+    row->count = shown->count;
+    row->level = shown->level;
+    row->leads = shown->leads;
+    row->to_gpu = shown->gpu_level + 1;
+    row->weight = shown->weight;
 }
 
 static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
 {
-    struct nuioa_report_lines lines;
-    nuioa_report_lines_make(&lines, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
-    uint32_t count = less(lines.count, WIRE_ROWS_MAX);
+    struct nuioa_report_rows shown;
+    nuioa_report_rows_make(&shown, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
+    uint32_t count = less(shown.count, WIRE_ROWS_MAX);
     for (uint32_t i = 0; i < count; i++)
-        put_row(&lines.line[i], &rows[i]);
-    nuioa_report_lines_free(&lines);
+        put_row(&shown.row[i], &rows[i]);
+    nuioa_report_rows_free(&shown);
     return count;
 }
 
@@ -285,10 +284,10 @@ int record_read(const void *bytes, size_t length, struct record *r)
     return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
 }
 
-struct nuioa_report_line record_line(const struct record *r, uint32_t i)
+struct nuioa_report_row record_row(const struct record *r, uint32_t i)
 {
     const struct wire_row *row = &r->rows[i];
-    struct nuioa_report_line line = {
+    struct nuioa_report_row shown = {
         .count = row->count,
         .level = row->level,
         .leads = row->leads,
@@ -296,7 +295,7 @@ struct nuioa_report_line record_line(const struct record *r, uint32_t i)
         .weight = row->weight,
     };
     for (unsigned k = 0; k < COLUMNS; k++)
-        nuioa_copy((char *)&line + columns[k].in_line, columns[k].line_size,
+        nuioa_copy((char *)&shown + columns[k].in_shown, columns[k].shown_size,
                    (const char *)row + columns[k].at);
-    return line;
+    return shown;
 }

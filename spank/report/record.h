@@ -41,7 +41,7 @@ struct record {
  * 0 or -EINVAL; after an error *record is undefined. */
 int record_read(const void *bytes, size_t length, struct record *record);
 
-/* Returns row `i` as a line of the report's table. */
-struct nuioa_report_line record_line(const struct record *record, uint32_t i);
+/* Returns row `i` as one of the report's table. */
+struct nuioa_report_row record_row(const struct record *record, uint32_t i);
 
 #endif

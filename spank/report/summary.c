@@ -262,8 +262,8 @@ static void print_ranks(const struct summary *s, FILE *out)
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct record *r = shown(s, i);
         for (uint32_t k = 0; r && k < r->head->row_count; k++) {
-            struct nuioa_report_line line = record_line(r, k);
-            nuioa_report_add_line(&table, r->head->host, &line, heaviest);
+            struct nuioa_report_row row = record_row(r, k);
+            nuioa_report_add_row(&table, r->head->host, &row, heaviest);
         }
     }
     nuioa_text_table_print(&table, out, 2);

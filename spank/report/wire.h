@@ -110,7 +110,7 @@ struct wire_nic {
     char fabric[24]; /* prefix of its InfiniBand subnet; "": unknown, or another kind of network */
 };
 
-/* A row of the table of ranks: struct nuioa_report_line (output/report_table.h), which may change
+/* A row of the table of ranks: struct nuioa_report_row (output/report_table.h), which may change
  * without this one. */
 struct wire_row {
     char ranks[64], cpus[64], numas[32], memory[32], nic[48], gpus[32], path[8];

@@ -14,7 +14,7 @@
 
 #include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 #include "profile/profile_slice.h"
 #include "profile/profile_write.h"
 

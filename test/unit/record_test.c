@@ -12,7 +12,7 @@
 
 #include "machine.h"
 #include "output/report.h"
-#include "output/report_lines.h"
+#include "output/report_rows.h"
 #include "plan_case.h"
 #include "record_case.h"
 #include "spank/report/record.h"
@@ -52,10 +52,10 @@ static void records(void **state)
         bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_row);
     assert_string_equal(record.rows[3].gpus, "0-1");
     assert_string_equal(record.rows[3].path, "PIX");
-    assert_int_equal(record_line(&record, 3).gpu_level, 2);
+    assert_int_equal(record_row(&record, 3).gpu_level, 2);
     /* A node of the former release has 0 there. */
     memset(last + offsetof(struct wire_row, to_gpu), 0, sizeof(record.rows->to_gpu));
-    assert_int_equal(record_line(&record, 3).gpu_level, UINT32_MAX);
+    assert_int_equal(record_row(&record, 3).gpu_level, UINT32_MAX);
     memset(last + offsetof(struct wire_row, path), 'x', sizeof(record.rows->path));
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
     memset(last + offsetof(struct wire_row, path), 0, sizeof(record.rows->path));
@@ -158,18 +158,18 @@ static void rows_and_lines(void **state)
     plan_case_gpus(c, "0;1;2;3");
     plan_case_weigh(c, (double[]){ 1, 2, 3, 4 });
     plan_case_make(c);
-    struct nuioa_report_lines lines;
+    struct nuioa_report_rows rows;
     struct record record;
     char *bytes = record_of(c, &record);
-    nuioa_report_lines_make(&lines, &c->plan, &c->node, false);
-    assert_int_equal(record.head->row_count, lines.count);
-    assert_true(lines.count > 0);
-    for (uint32_t i = 0; i < lines.count; i++) {
-        const struct nuioa_report_line got = record_line(&record, i);
-        assert_memory_equal(&got, &lines.line[i], sizeof(got));
+    nuioa_report_rows_make(&rows, &c->plan, &c->node, false);
+    assert_int_equal(record.head->row_count, rows.count);
+    assert_true(rows.count > 0);
+    for (uint32_t i = 0; i < rows.count; i++) {
+        const struct nuioa_report_row got = record_row(&record, i);
+        assert_memory_equal(&got, &rows.row[i], sizeof(got));
         assert_true(*got.gpus && *got.path && *got.memory && got.weight > 0);
     }
-    nuioa_report_lines_free(&lines);
+    nuioa_report_rows_free(&rows);
     free(bytes);
     plan_case_free(c);
 }

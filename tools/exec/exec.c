@@ -10,6 +10,7 @@
 #include "option/option_environment.h"
 #include "output/exported.h"
 #include "output/report.h"
+#include "output/report_table.h"
 #include "tools/exec/bind_and_exec.h"
 #include "tools/exec/placed.h"
 #include "tools/exec/exec_plan.h"
@@ -190,7 +191,7 @@ static void print_own(const struct exec_plan *e, FILE *out)
         fprintf(out, ", to GPU %u", own->gpu_level);
     fprintf(out, ", memory %s", nuioa_memory_text(own, text, sizeof(text)));
     if (own->nic >= 0)
-        fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));
+        fprintf(out, ", NIC %s", nuioa_report_nics(own, &e->node, text, sizeof(text)));
     if (own->level != NUIOA_NO_LEVEL)
         fprintf(out, ", level %u", own->level);
     fprintf(out, ": %s", e->plan.reason);

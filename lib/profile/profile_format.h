@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_PROFILE_PROFILE_READER_H
-#define NUIOA_PROFILE_PROFILE_READER_H
+#ifndef NUIOA_PROFILE_PROFILE_FORMAT_H
+#define NUIOA_PROFILE_PROFILE_FORMAT_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/profile_reader.h"
+#include "profile/profile_format.h"
 
 #include <errno.h>
 #include <stdarg.h>
