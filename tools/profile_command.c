@@ -11,8 +11,6 @@
 #include "util/clock.h"
 #include "util/number.h"
 
-#define MATRIX_RANKS_MAX 16384
-
 static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
     "\n"
@@ -100,9 +98,6 @@ static int write_out(const struct job *job, const struct nuioa_profile *profile)
     struct nuioa_error err;
     size_t length = strlen(job->out);
     bool matrix = length > 4 && !strcmp(job->out + length - 4, ".mat");
-    if (matrix && profile->rank_count > MATRIX_RANKS_MAX)
-        return tool_fail("%s: %u ranks are too many for a matrix (%d)", job->out,
-                         profile->rank_count, MATRIX_RANKS_MAX);
     int rc = matrix ? nuioa_profile_write_matrix(job->out, profile, job->measure, &err)
                     : nuioa_profile_write(job->out, profile, &err);
     return rc ? tool_fail("%s", err.text) : TOOL_DONE;

@@ -81,6 +81,9 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
                                enum nuioa_metric metric, struct nuioa_error *err)
 {
     struct nuioa_profile sorted;
+    if (profile->rank_count > NUIOA_PROFILE_MATRIX_MAX)
+        return nuioa_fail(err, -EINVAL, "%s: %u ranks are too many for a matrix (%d)", path,
+                          profile->rank_count, NUIOA_PROFILE_MATRIX_MAX);
     if (sorted_copy(profile, &sorted))
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     struct nuioa_new_file file;

@@ -14,8 +14,11 @@
 int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
                         struct nuioa_error *err);
 
+/* Ranks of a matrix at the most: of more it would have gigabytes. */
+#define NUIOA_PROFILE_MATRIX_MAX 16384
+
 /* Writes one metric as a square matrix, a line for each row: cell j of row i is the traffic from
- * rank i to rank j, in collectives or not. */
+ * rank i to rank j, in collectives or not. Of more ranks than fit it returns -EINVAL. */
 int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
                                enum nuioa_metric metric, struct nuioa_error *err);
 

@@ -116,9 +116,9 @@ static bool may_be_nearer(const struct nuioa_basis *b, uint32_t level, uint32_t 
     return level < now || (level == now && b->rails.located && b->rails.count > 1);
 }
 
-/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than the farthest
- * mask, of level `far`. Where CPUs follow GPUs they are nearer its GPUs or, with hints and if ranks
- * may have them, as near and nearer its NIC. */
+/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than the
+ * farthest mask, of level `far`. Where CPUs follow GPUs they are nearer its GPUs or, with hints and
+ * if ranks may have them, as near and nearer its NIC. */
 static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t far,
                      uint32_t numa)
 {

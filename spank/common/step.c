@@ -11,7 +11,7 @@
 #include "output/user_variables.h"
 #include "spank/common/hosts.h"
 #include "spank/common/log.h"
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 #include "util/number.h"
 #include "util/variable.h"
 #include "util/word.h"

@@ -8,7 +8,7 @@
 
 #include "topology/node.h"
 #include "util/error.h"
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 /* The part of a job step that runs on this node, as Slurm describes it to plugins. */
 

@@ -6,7 +6,7 @@
 
 #include "ranks/request.h"
 #include "spank/stepd/step_run.h"
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 /* In slurmstepd: which GPUs each task of the step has. The kernel may know it before the tasks run,
  * else each task tells it. Nobody asks in a step without GPUs. */

@@ -7,7 +7,7 @@
 
 #include "input.h"
 #include "topology/gpu_visible.h"
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 enum { VARIABLES_MAX = 12, GPUS = 6 };
 

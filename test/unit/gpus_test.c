@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 #define GIVEN(...) \
     nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })

@@ -5,7 +5,7 @@
 #include "option/option.h"
 #include "ranks/request.h"
 #include "tools/exec/launcher.h"
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 /* The GPUs of the calling process, as far as it can know them, and those of the others on its node.
  * The rule is gpus=local-rank, if it was requested, or if the launcher's programs take the GPU of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/gpus.h"
+#include "topology/gpu_count.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_GPUS_H
-#define NUIOA_TOPOLOGY_GPUS_H
+#ifndef NUIOA_TOPOLOGY_GPU_COUNT_H
+#define NUIOA_TOPOLOGY_GPU_COUNT_H
 
 #include <stdint.h>
 
