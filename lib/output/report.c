@@ -6,6 +6,58 @@
 #include "output/report_explain.h"
 #include "output/report_rows.h"
 
+struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
+                                               const struct nuioa_node *node)
+{
+    struct nuioa_report_totals totals = {
+        .host = node->host,
+        .nodes = 1,
+        .ranks = plan->task_count,
+        .policy = plan->policy,
+        .planned = plan->planned,
+        .leads = plan->order_count > 0,
+        .before = plan->gpus_left ? -1 : plan->before.j,
+        .after = plan->after.j,
+        .bound = plan->bound_known ? plan->bound : -1,
+    };
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        totals.moved += plan->assignments[i].moved;
+    return totals;
+}
+
+void nuioa_report_head(const struct nuioa_report_totals *t, FILE *out)
+{
+    char nodes[80] = "", head[300];
+    if (!t->ranks) {
+        fputs("nuioa: no node has a plan\n", out);
+        return;
+    }
+    if (!t->host)
+        snprintf(nodes, sizeof(nodes), "%u node%s, ", t->nodes, nuioa_report_plural(t->nodes));
+    else if (*t->host)
+        snprintf(nodes, sizeof(nodes), "%s, ", t->host);
+    snprintf(head, sizeof(head), "nuioa: %s%llu rank%s, %llu moved%s, policy %s%s", nodes,
+             (unsigned long long)t->ranks, nuioa_report_plural(t->ranks),
+             (unsigned long long)t->moved, t->planned ? " (planned, not bound)" : "",
+             nuioa_policy_name(t->policy), t->leads ? ", leader *" : "");
+    nuioa_text_table_wrap(out, 0, head);
+}
+
+void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
+{
+    char before[32], after[32], bound[32];
+    if (t->before <= 0 || t->after < 0)
+        return;
+    fprintf(out, "cost %s -> %s", nuioa_report_number(t->before, before, sizeof(before)),
+            nuioa_report_number(t->after, after, sizeof(after)));
+    if (t->after < t->before)
+        fprintf(out, " (%.1f %% less)", 100 * (t->before - t->after) / t->before);
+    if (t->bound >= 0)
+        fprintf(out, ", " NUIOA_BOUND " %s%s", nuioa_report_number(t->bound, bound, sizeof(bound)),
+                t->bound < t->after * (1 - 1e-6) ? ", and perhaps none is as low" : "");
+    fputc('\n', out);
+}
+
 static void print_ranks(const struct nuioa_report_rows *rows, const char *host, FILE *out)
 {
     double heaviest = nuioa_report_heaviest(rows->row, rows->count);

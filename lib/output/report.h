@@ -2,10 +2,42 @@
 #ifndef NUIOA_OUTPUT_REPORT_H
 #define NUIOA_OUTPUT_REPORT_H
 
+#include <stdio.h>
+
 #include "output/report_xml.h"
 #include "plan/plan.h"
 
-/* Reports of a plan, for people, and masks for srun. All functions only read their input, and
+/* --- the lines before and after the table ---
+ *
+ * They are those of srun's report of a whole job, too. Errors of writing are not returned: the
+ * caller asks `out`. */
+
+/* What is said of all ranks. */
+struct nuioa_report_totals {
+    const char *host; /* the name of the only node, "" if it has none; NULL: several nodes */
+    uint32_t nodes;
+    uint64_t ranks, moved;
+    enum nuioa_policy policy;
+    bool planned;         /* the ranks were not bound */
+    bool leads;           /* some node has a leader */
+    double before, after; /* J (mapping/problem.h) with Slurm's masks; now. < 0: unknown */
+    double bound;         /* of J among Slurm's masks; < 0: unknown */
+};
+
+/* Returns what is said of all ranks of the plan. The name of the host is that of `node`. */
+struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
+                                               const struct nuioa_node *node);
+
+/* Prints the first line of a report; without ranks it says that no node has a plan. A line of more
+ * than 100 columns goes on in the next. */
+void nuioa_report_head(const struct nuioa_report_totals *totals, FILE *out);
+
+/* Prints the line of the cost, if it is known and not 0. */
+void nuioa_report_cost(const struct nuioa_report_totals *totals, FILE *out);
+
+/* --- the whole report ---
+ *
+ * Reports of a plan, for people, and masks for srun. All functions only read their input, and
  * return a new text that the caller frees with free(), or NULL if memory is short. `node` and
  * `options` are those that the plan was made with. Texts for people are ASCII, but for the names of
  * files and hosts in them. Their lines have at most 100 columns, but for longer words. */

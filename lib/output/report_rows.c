@@ -104,22 +104,3 @@ void nuioa_report_rows_free(struct nuioa_report_rows *rows)
     free(rows->row_of);
     free(rows->first);
 }
-
-struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
-                                               const struct nuioa_node *node)
-{
-    struct nuioa_report_totals totals = {
-        .host = node->host,
-        .nodes = 1,
-        .ranks = plan->task_count,
-        .policy = plan->policy,
-        .planned = plan->planned,
-        .leads = plan->order_count > 0,
-        .before = plan->gpus_left ? -1 : plan->before.j,
-        .after = plan->after.j,
-        .bound = plan->bound_known ? plan->bound : -1,
-    };
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        totals.moved += plan->assignments[i].moved;
-    return totals;
-}

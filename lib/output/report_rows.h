@@ -23,10 +23,6 @@ void nuioa_report_rows_make(struct nuioa_report_rows *rows, const struct nuioa_p
 /* Frees what *rows owns. */
 void nuioa_report_rows_free(struct nuioa_report_rows *rows);
 
-/* Returns what is said of all ranks of the plan. The name of the host is that of `node`. */
-struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
-                                               const struct nuioa_node *node);
-
 /* Writes a set to `text`, an array of `size` bytes, at least 4: "0-3", or "" if it is empty. What
  * does not fit is cut, and ends in "..". Returns `text`. */
 const char *nuioa_report_set(hwloc_const_bitmap_t set, char *text, size_t size);

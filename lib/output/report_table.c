@@ -100,38 +100,3 @@ double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count
             most = rows[i].weight;
     return most;
 }
-
-/* --- the lines before and after it --- */
-
-void nuioa_report_head(const struct nuioa_report_totals *t, FILE *out)
-{
-    char nodes[80] = "", head[300];
-    if (!t->ranks) {
-        fputs("nuioa: no node has a plan\n", out);
-        return;
-    }
-    if (!t->host)
-        snprintf(nodes, sizeof(nodes), "%u node%s, ", t->nodes, nuioa_report_plural(t->nodes));
-    else if (*t->host)
-        snprintf(nodes, sizeof(nodes), "%s, ", t->host);
-    snprintf(head, sizeof(head), "nuioa: %s%llu rank%s, %llu moved%s, policy %s%s", nodes,
-             (unsigned long long)t->ranks, nuioa_report_plural(t->ranks),
-             (unsigned long long)t->moved, t->planned ? " (planned, not bound)" : "",
-             nuioa_policy_name(t->policy), t->leads ? ", leader *" : "");
-    nuioa_text_table_wrap(out, 0, head);
-}
-
-void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
-{
-    char before[32], after[32], bound[32];
-    if (t->before <= 0 || t->after < 0)
-        return;
-    fprintf(out, "cost %s -> %s", nuioa_report_number(t->before, before, sizeof(before)),
-            nuioa_report_number(t->after, after, sizeof(after)));
-    if (t->after < t->before)
-        fprintf(out, " (%.1f %% less)", 100 * (t->before - t->after) / t->before);
-    if (t->bound >= 0)
-        fprintf(out, ", " NUIOA_BOUND " %s%s", nuioa_report_number(t->bound, bound, sizeof(bound)),
-                t->bound < t->after * (1 - 1e-6) ? ", and perhaps none is as low" : "");
-    fputc('\n', out);
-}

@@ -10,9 +10,8 @@
 #include "ranks/assignment.h"
 #include "topology/policy.h"
 
-/* What the report of one node (report.h) and that of a whole job, which srun makes of the records
- * of its nodes (spank/report/summary.h), have in common: the first line, the table of ranks,
- * and the line of the cost. Errors of writing are not returned: the caller asks `out`. */
+/* The table of ranks in the report of one node (report.h), and in that of a whole job, which srun
+ * makes of the records of its nodes (spank/report/summary.h). */
 
 /* A step with more ranks than this has no row for each rank in its tables. */
 #define NUIOA_REPORT_RANKS_MAX 64
@@ -53,25 +52,6 @@ void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
 
 /* Returns the largest weight of a row with one rank; 0 if there is none. */
 double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count);
-
-/* What is said of all ranks. */
-struct nuioa_report_totals {
-    const char *host; /* the name of the only node, "" if it has none; NULL: several nodes */
-    uint32_t nodes;
-    uint64_t ranks, moved;
-    enum nuioa_policy policy;
-    bool planned;         /* the ranks were not bound */
-    bool leads;           /* some node has a leader */
-    double before, after; /* J (mapping/problem.h) with Slurm's masks; now. < 0: unknown */
-    double bound;         /* of J among Slurm's masks; < 0: unknown */
-};
-
-/* Prints the first line of a report; without ranks it says that no node has a plan. A line of more
- * than 100 columns goes on in the next. */
-void nuioa_report_head(const struct nuioa_report_totals *totals, FILE *out);
-
-/* Prints the line of the cost, if it is known and not 0. */
-void nuioa_report_cost(const struct nuioa_report_totals *totals, FILE *out);
 
 /* Writes a number, which is not negative, to `text`, an array of `size` bytes (32 are enough; a
  * longer text is cut). It is rounded to six significant digits or, from 100000 on, to a whole

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/report.h"
 #include "output/report_rows.h"
 #include "topology/nic_guess.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/report.h"
 #include "spank/report/host_groups.h"
 #include "spank/report/node_diff.h"
 #include "util/hash.h"
