@@ -12,7 +12,7 @@
  * it, or it is written by hand; doc/formats.md describes the formats. profile_read.h reads one,
  * profile_write.h writes one, profile_slice.h derives what it means for one node. */
 
-/* Limits: the ranks, the flows. A file that exceeds one is refused. */
+/* The most ranks and flows of a profile. A file with more is refused. */
 #define NUIOA_PROFILE_RANKS_MAX (1u << 20)
 #define NUIOA_PROFILE_FLOWS_MAX (1u << 24)
 

@@ -59,7 +59,7 @@ NUIOA_REASON(NUIOA_REASON_TRAFFIC_RAILS, "placed by traffic to the NICs, shared,
 NUIOA_REASON(NUIOA_REASON_NEIGHBOURS,
              "placed by traffic to neighbours: no NIC with a known place is up")
 NUIOA_REASON(NUIOA_REASON_HEAVIER, "heavier ranks are nearer the NIC")
-NUIOA_REASON(NUIOA_REASON_HEAVIER_RAILS, "heavier ranks are nearer the NICs, and share them")
+NUIOA_REASON(NUIOA_REASON_HEAVIER_RAILS, "heavier ranks are nearer the NICs, and spread over them")
 NUIOA_REASON(NUIOA_REASON_BLOCK_MOVED,
              "no hints: the ranks of the lowest rank's NUMA node moved nearer the NIC")
 NUIOA_REASON(NUIOA_REASON_BLOCK_NEAREST,
@@ -70,13 +70,14 @@ NUIOA_REASON(NUIOA_REASON_BLOCK_SPREAD_EQUAL,
              "no hints, and ranks span NUMA nodes: no exchange of Slurm's "
              "masks would bring one nearer the NIC")
 NUIOA_REASON(NUIOA_REASON_BLOCK_SEPARATES,
-             "no hints, and moving a block would take neighbours apart. Name heavy ranks with "
-             "--nuioa-hints")
+             "no hints, and moving a NUMA node's ranks would take neighbours apart. Name heavy "
+             "ranks with --nuioa-hints")
 NUIOA_REASON(NUIOA_REASON_BLOCK_HINT,
              "no hints, and the ranks on the lowest rank's NUMA node cannot move nearer the NIC "
              "together. Use --nuioa-hints=heavy=RANK to move RANK alone")
 NUIOA_REASON(NUIOA_REASON_BLOCK_NO_FREE,
-             "no hints, and the step has no free cores nearer the NIC for the lowest rank's block. "
+             "no hints, and the step has no free cores nearer the NIC for the ranks of the lowest "
+             "rank's NUMA node. "
              "Request whole nodes: salloc --exclusive, with -c for salloc, not srun")
 NUIOA_REASON(
     NUIOA_REASON_BLOCK_NO_ROOM,

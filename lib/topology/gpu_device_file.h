@@ -4,7 +4,8 @@
 
 #include "topology/node.h"
 
-/* How the running system names a GPU. All can change when its driver is loaded again. */
+/* How the running system names a GPU. Files and UUIDs can change when its driver is loaded
+ * again. */
 struct nuioa_gpu_device {
     char file[32]; /* "/dev/nvidia0" or "/dev/dri/renderD128"; "": unknown */
     char uuid[64]; /* as its vendor's tools print it, "GPU-8932f937-..."; "": unknown */

@@ -12,7 +12,7 @@
  * getifaddrs(3), which stays the caller's; NULL: none. */
 void nuioa_nic_subnets_set(struct nuioa_node *node, const struct ifaddrs *addresses);
 
-/* Does the same with the addresses of this machine. The kernel is not asked if there are fewer than
+/* Sets them from the addresses of this machine. The kernel is not asked if there are fewer than
  * two such NICs, because one alone needs no comparison, or if the node is another machine. It
  * cannot fail: what is not known is "". */
 void nuioa_nic_subnets_read(struct nuioa_node *node);

@@ -19,7 +19,7 @@ void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_text(const char *text);
 
 /* Writes this host's name without the domain into `name`, an array of `size` bytes, and returns
- * `name`. It writes "?" if the name with its domain does not fit, or the kernel does not tell
+ * `name`. It writes "?" if the host's full name does not fit, or the kernel does not tell
  * it. */
 const char *log_host(char *name, size_t size);
 

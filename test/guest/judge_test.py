@@ -19,7 +19,7 @@ MACHINE = ["@node 0 0-3 10 20 30 40 20", "@node 1 4-7 20 10 20 30 12",
 DIVIDED = "the ranks divide the CPUs that they shared"
 BOUND = ["nuioa: node0: local rank 0 of 2 (slurm), rank 0: CPUs 0-1 kept, memory default, NIC eth0,"
          " level 1: the launcher has bound this rank: its CPUs stay"]
-APART = "no hints, and moving a block would take neighbours apart"
+APART = "no hints, and moving a NUMA node's ranks would take neighbours apart"
 
 
 def tell(rank, who, cpus, step_cpus, pages=None, policy="default", step=0, ran=None):

@@ -246,8 +246,8 @@ static void check_alike(struct work *w, const uint32_t *before)
     double spread = (squares - sum * mean) / (links - 1);
     if (spread > CHANCE(links) * noise / links + least * least)
         refuse(w,
-               "no clear gap between one link and more: what seems to be one, %.1f ns, differs "
-               "by %.1f ns from pair to pair, alike in both directions",
+               "no clear gap between one link and more: pairs of NUMA nodes that seem one link "
+               "apart (%.1f ns) differ by %.1f ns, the same in both directions",
                mean, sqrt(spread));
 }
 
