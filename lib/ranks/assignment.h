@@ -15,7 +15,7 @@
  * Words: a local rank is the index of a rank on its node, from 0; an OS index is the kernel's
  * number of a CPU or of a NUMA node. A level is a distance from a NIC: 0 is the NIC's own NUMA
  * node, and each further level is a group of NUMA nodes that are about equally far
- * (topology/distance.h). */
+ * (topology/numa_distance.h). */
 
 /* The memory policy of a process: the kernel's default; set_mempolicy(2) with MPOL_PREFERRED or
  * MPOL_INTERLEAVE; or the one that it has, because the user gave it, by --mem-bind for instance. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topology/distance.h"
+#include "topology/numa_distance.h"
 #include "topology/nic.h"
 #include "util/error.h"
 

@@ -10,7 +10,7 @@
 #include "tools/probe/probe.h"
 #include "tools/probe/distances.h"
 #include "tools/probe/print.h"
-#include "topology/distance.h"
+#include "topology/numa_distance.h"
 
 static size_t at(const struct probe *p, uint32_t i, uint32_t j)
 {

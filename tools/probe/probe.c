@@ -13,7 +13,7 @@
 #include "tools/probe/nic_probe.h"
 #include "tools/probe/print.h"
 #include "tools/tool.h"
-#include "topology/distance.h"
+#include "topology/numa_distance.h"
 #include "topology/distance_site.h"
 #include "topology/node_load.h"
 #include "util/number.h"

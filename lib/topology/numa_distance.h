@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_DISTANCE_H
-#define NUIOA_TOPOLOGY_DISTANCE_H
+#ifndef NUIOA_TOPOLOGY_NUMA_DISTANCE_H
+#define NUIOA_TOPOLOGY_NUMA_DISTANCE_H
 
 #include <hwloc.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/distance.h"
+#include "topology/numa_distance.h"
 
 #include <errno.h>
 #include <stdlib.h>
