@@ -15,6 +15,7 @@ struct division {
     const uint32_t *slot_of;      /* [count]: their numbers, the nearest first */
     hwloc_bitmap_t *cpus;         /* by slot */
     uint32_t *level;              /* by slot: of its nearest core */
+    bool hinted;
 };
 
 /* Returns how many unused cores the NUMA node of the last core has. */
@@ -116,8 +117,8 @@ static void enlarge_first(const struct division *d)
 }
 
 /* Fills the slots with as many cores each, and some with one more so that none is left: the first
- * is one of these if `first_larger`. Returns the sum of what the slots are priced, in which the
- * first counts twice, so that it never gets farther for the sake of another. */
+ * is one of these if `first_larger`. Returns what the first is priced; with hints the sum of all, in
+ * which the first counts twice, so that it never gets farther for the sake of another. */
 static double fill(struct division *d, bool first_larger)
 {
     uint32_t size = d->cores.count / d->count, extra = d->cores.count % d->count;
@@ -135,13 +136,14 @@ static double fill(struct division *d, bool first_larger)
             take(d, find_next(d, first), d->cpus[slot]);
             extra--;
         }
-        price += (k == 0 ? 2 : 1) * nuioa_rails_price(d->cores.rails, d->cpus[slot]);
+        if (k == 0 || d->hinted)
+            price += (k == 0 ? 2 : 1) * nuioa_rails_price(d->cores.rails, d->cpus[slot]);
     }
     return price;
 }
 
-/* Fills the slots; the first is one of the larger ones unless that takes another farther from the
- * rails, or CPUs follow GPUs. */
+/* Fills the slots; the first is one of the larger ones unless that takes it, or with hints another,
+ * farther from the rails, or CPUs follow GPUs. */
 static void divide(struct division *d, bool follows)
 {
     double price = fill(d, false);
@@ -164,9 +166,11 @@ struct sharing {
 static int divide_among(const struct sharing *s, const uint32_t *member, uint32_t count,
                         hwloc_const_bitmap_t cpus, bool follows)
 {
-    struct division d = {
-        .count = count, .slot_of = member, .cpus = s->slots->cpus, .level = s->level
-    };
+    struct division d = { .count = count,
+                          .slot_of = member,
+                          .cpus = s->slots->cpus,
+                          .level = s->level,
+                          .hinted = s->basis->request->hinted };
     int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, cpus);
     if (rc == 0 && d.cores.count < count)
         rc = -ENOSPC;

@@ -10,8 +10,9 @@
  * mask alone keeps it. In a divided mask every core, with those of its PUs that are in the mask,
  * belongs to exactly one slot, and the slots differ by one core at most. Where CPUs follow GPUs,
  * and each task can have a fair share of the cores nearest to its GPUs, the tasks of each place
- * divide the cores of that place. The first slots are nearest to the rails, and of equally near
- * ones the first is none of the smallest. The cores of a slot are near one another: those of one
+ * divide the cores of that place. The first slots are nearest to the rails, and the
+ * first is none of the smallest unless a larger one is farther, or with hints makes another
+ * farther. The cores of a slot are near one another: those of one
  * NUMA node follow one another, and a slot ends where a NUMA node ends if its size allows.
  *
  * The slots are priced (nuioa_slots_price). Among slots of one mask the tie tells whether a part of

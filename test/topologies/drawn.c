@@ -364,7 +364,8 @@ static const char *wrong_share(void)
             return "a rank has lost the CPUs near its GPU";
     }
     foreach (i, d.hinted ? 0 : d.ranks)
-        if (cores(d.is[i]) > cores(d.is[0]) && d.is[i] & beside)
+        if (cores(d.is[i]) > cores(d.is[0]) && cores(d.is[i]) <= cores(beside) &&
+            (!d.gpus || d.is[i] & beside))
             return "the lowest rank has the smallest part";
     if (strstr(d.plan.reason, "each near its GPU") && gpu_levels(d.is))
         return "not all are near their GPUs, as it says";
