@@ -75,7 +75,7 @@ documents "nuioa plan --json" plan-hints plan-pairs plan-plain plan-no-nic plan-
 published=$here/probe/hagrid.txt
 printf '0 1 1 1\n1 0 1 1\n1 -1 0 1\n1 1 1 0\n' >"$work/refused.txt"
 prints probe-check 0 "$tool" probe --matrix "$published" --topology "$machines/hagrid.xml" --check \
-    --links-per-node 3 --throughput 100,70,60 --json
+    --local-ns 100 --links-per-node 3 --throughput 100,70,60 --json
 prints probe-refused 1 "$tool" probe --matrix "$work/refused.txt" \
     --topology "$machines/quad.xml" --json
 printf '100.5 210\n210 90\n' >"$work/full.txt"

@@ -24,6 +24,8 @@ usage "--local-ns: '0' is not a number from 1" probe --matrix "$hagrid" --local-
 unanswered "times over the local access only, so how many times farther a NUMA node is cannot be" \
     probe --matrix "$hagrid" --topology "$flat" --out "$work/relative"
 is "... and nothing is written" "$(test -e "$work/relative"; echo $?)" 1
+unanswered "cannot be told: give the local access with --local-ns" \
+    probe --matrix "$hagrid" --topology "$flat" --check
 printf '%s\n' "80 120" "120 80" >"$work/full"
 unanswered "$work/full has the local access in its diagonal: leave out --local-ns" \
     probe --matrix "$work/full" --local-ns 80
@@ -38,7 +40,8 @@ unanswered "$work/matrix has 2 rows, but $flat has 8 NUMA nodes" \
     probe --matrix "$work/matrix" --topology "$flat"
 seq 1 64 | sed 's/.*/0 &/' | awk '{ for (i = 1; i <= 64; i++) printf "%d ", i != NR; print "" }' \
     >"$work/many" # no machine that runs this test has so many NUMA nodes
-unanswered "--topology gives the machine that it is from" probe --matrix "$work/many" --check
+unanswered "--topology gives the machine that it is from" probe --matrix "$work/many" --check \
+    --local-ns 100
 unanswered "/no/such/dir/x.svg: No such" probe --matrix "$hagrid" --heatmap /no/such/dir/x.svg
 unanswered "/no/such/dir/site: No such" probe --matrix "$hagrid" --topology "$flat" \
     --local-ns 100 --out /no/such/dir/site

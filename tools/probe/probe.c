@@ -39,7 +39,7 @@ static const char usage[] =
     "  --matrix FILE             read latencies that were measured elsewhere: a row on each line,\n"
     "                            in nanoseconds above the local access, or in full with the\n"
     "                            local access in the diagonal; - is standard input\n"
-    "  --local-ns NS             the local access of a matrix that is above it; --out needs it\n"
+    "  --local-ns NS             the local access of a matrix above it; --out and --check need it\n"
     "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check;\n"
     "                            this one if not given\n"
     "  --links-per-node K        how many links a NUMA node can have: say where some are free\n"
@@ -179,10 +179,10 @@ static int read_latency(struct probe *p, struct nuioa_error *err)
         return nuioa_fail(err, -EINVAL,
                           "%s has the local access in its diagonal: leave out --local-ns",
                           p->matrix);
-    if (p->out && relative && !p->local_ns_text)
+    if ((p->out || p->check) && relative && !p->local_ns_text)
         return nuioa_fail(err, -EINVAL,
                           "%s has times over the local access only, so how many times farther a "
-                          "NUMA node is cannot be written: give the local access with --local-ns",
+                          "NUMA node is cannot be told: give the local access with --local-ns",
                           p->matrix);
     if (relative)
         p->latency.local_ns = p->local_ns;
