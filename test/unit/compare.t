@@ -62,6 +62,8 @@ usage "--set: SLURM_NUIOA is set for each side here; without --set nuioa itself 
     compare --set SLURM_NUIOA=on -- srun ./app
 usage "--set needs a value" compare --set
 usage "--time: '(' is not a regular" compare --time '(' -- srun ./app
+usage "--time: '[[:frob:]]' is not a regular expression: it has no class [:frob:];" \
+    compare --time '[[:frob:]]' -- srun ./app
 usage "--frob: no such option" compare --frob -- srun ./app
 usage "'-x' is not an option" compare -x srun ./app
 usage "'./app' is not srun: start the ranks with srun" compare ./app
@@ -94,8 +96,9 @@ like "medians" "$out" 'without nuioa: median 10\.0 s; with: median 9\.00 s; 6 pa
 like "what nuioa said" "$out" 'what it did: nuioa: node0, 2 ranks, 1 moved'
 like "ratio" "$out" 'with / without: ratio 0\.900, and with 95 % confidence from 0\.900 to 0\.900'
 like "faster" "$out" 'faster: the program takes 10\.0 % less time$'
-like "progress" "$err" 'pair 6 of 6: without 10\.0 s, with 9\.00 s'
-like "where the output is" "$err" 'what runs print is in nuioa-compare\.'
+like "progress" "$err" 'nuioa compare: pair 6 of 6: without 10\.0 s, with 9\.00 s'
+like "where the output is" "$err" \
+    'nuioa compare: the first run is not counted; what runs print is in nuioa-compare\.'
 is "it is there" "$(printf '%s\n' nuioa-compare.*/0[1-6]-with*.{out,err} | wc -l)" 24
 for _ in 1 2 3 4; do
     compare --time "$time" -n 12 -- srun ./app
@@ -158,7 +161,8 @@ is "... numbers" \
 : >"$work/silent"
 compare --time "$time" -- srun ./app
 like "no report: the plugin is not there" "$status|$out|$err" \
-    '^1\|\|nuioa: the run with nuioa.*no report \(nuioa-compare\..*/warm-up\.err\): is the plugin'
+    '^1\|\|nuioa: the run with nuioa printed no report \(nuioa-compare\..*/warm-up\.err\): '
+is "... what to try" "${err#*): }" "is the plugin there? Try srun --nuioa=report hostname"
 compare --time "$time" --set TUNE=7 -- srun ./app
 is "... which --set does not need" "$status" 0
 rm "$work/silent"

@@ -143,6 +143,9 @@ static void test_networks(void **state)
                      "n[0-4]", "01223");
 }
 
+#define SIZE(n) "AggregatedBlock=a Nodes=n[0-3] BlockSize=" #n "\n"
+#define SIZES(a, b, c, d) SIZE(a) SIZE(b) SIZE(c) SIZE(d)
+
 static void test_wrong_networks(void **state)
 {
     (void)state;
@@ -159,6 +162,9 @@ static void test_wrong_networks(void **state)
         { "BlockName=b Nodes=n[0-2] BlockSize=3\n", "node n3 is below no switch and in no block" },
         { "BlockName=b Nodes=n[0-3]\nSwitchName=s Nodes=n[0-3]\n",
           "both switches and blocks: give one of them" },
+        { "BlockName=b Nodes=n[0-3] BlockSize=4\n" SIZES(5, 6, 7, 8) SIZES(9, 10, 11, 12)
+              SIZES(13, 14, 15, 16) SIZES(17, 18, 19, 20),
+          "more than 16 block sizes" },
         { "SwitchName=s0 Nodes=n[0-\n", "'n[0-' is not a list of nodes such as n[1-3,08-11],m7" },
     };
     struct nuioa_network network;

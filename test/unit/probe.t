@@ -35,6 +35,9 @@ done
 unanswered "/no/such/file: No such file" probe --matrix /no/such/file
 printf '0 1\n1 zero\n' >"$work/matrix"
 unanswered "$work/matrix:2: expected numbers" probe --matrix "$work/matrix"
+yes 1 | head -n 513 | paste -sd' ' >"$work/wide"
+unanswered "$work/wide:1: more columns than a machine has NUMA nodes (512)" \
+    probe --matrix "$work/wide"
 printf '0 1\n1 0\n' >"$work/matrix"
 unanswered "$work/matrix has 2 rows, but $flat has 8 NUMA nodes" \
     probe --matrix "$work/matrix" --topology "$flat"
@@ -61,6 +64,8 @@ like "quantum" "$out" 'one link: 33\.[0-9] ns'
 like "routes" "$out" '  0->5 4, 5->0 3'
 like "free ports" "$out" 'with 3 links a node: 0 1: I/O'
 is "within 100 columns, in ASCII" "$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" ""
+answers "fewer ports than links" probe --matrix "$hagrid" --links-per-node 2
+like "... is said" "$out" 'NUMA node 7 has 3 links, more than --links-per-node 2'
 answers "--json" probe --matrix "$hagrid" --links-per-node 3 --json
 is "links" "$(json "' '.join('%d-%d' % tuple(l) for l in d['links'])")" \
     "0-1 0-2 1-3 2-3 2-4 3-5 4-6 4-7 5-6 5-7 6-7"
@@ -123,6 +128,32 @@ is "... as measured" "$(json "d['distance']['source'], d['distance']['matrix'][0
     "site [10, 13, 13, 17, 17, 23, 20, 20]"
 is "... levels of the NIC on 5" "$(json "[n['level'] for n in d['nics'] if n['usable']][0]")" \
     "[3, 2, 2, 1, 2, 0, 1, 1]"
+
+# checked TOPOLOGY ROW...: what --check says of that machine's distances
+checked() {
+    local topology=$1
+    shift
+    run probe --topology "$topology" --matrix <(printf '%s\n' "$@") --check
+    grep '^check: ' "$work/out"
+}
+is "--check of one NUMA node" "$(checked "$machines/laptop.xml" 80)" \
+    "check: one NUMA node, nothing to compare"
+is "... of distances that are right" \
+    "$(checked "$machines/quad.xml" "100 134 168 134" "134 100 134 168" \
+        "168 134 100 134" "134 168 134 100")" \
+    "check: the firmware (SLIT) has 2 remote distances, 2 were measured
+check: the firmware (SLIT) is right: a site file would change nothing"
+is "... of some that are wrong" \
+    "$(checked "$machines/quad.xml" "100 168 134 134" "168 100 134 134" \
+        "134 134 100 168" "134 134 168 100")" \
+    "check: the firmware (SLIT) has 2 remote distances, 2 were measured
+check: hidden: in 4 cases two NUMA nodes are listed as equally far, but are not
+check: wrong: in 4 cases the farther of two NUMA nodes is listed as the nearer
+check: to use the measured distances, add --out FILE, and set distances=FILE in plugstack.conf"
+sed '/<distances2/,/<\/distances2>/d' "$machines/infiniband.xml" >"$work/none.xml"
+is "... of a firmware that gives none" \
+    "$(checked "$work/none.xml" "100 134" "134 100" | head -n 1)" \
+    "check: the firmware gives no usable distances (SLIT)"
 
 # Ranks of falling weight, by the NUMA nodes they get.
 weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,15:1
@@ -210,11 +241,12 @@ fi
 # --- costs, pictures ----------------------------------------------------------------------------
 
 answers "InfiniBand, PDCS 2007 table 2" probe --throughput 1392,1071
-like "... is the default" "$out" 'remote_cost=0\.30 '
+is "... is the default" "$out" \
+    "for plugstack.conf: remote_cost=0.30 (hop_cost needs a figure from two levels away)"
 answers "three levels" probe --throughput=130,100,96.3 --json
 is "... both costs" "$(json "d['remote_cost'], d['hop_cost']")" "0.3 0.05"
 answers "latencies" probe --latency 1000,1200,1250,1300
-like "... both costs" "$out" 'remote_cost=0\.20 hop_cost=0\.05$'
+is "... both costs" "$out" "for plugstack.conf: remote_cost=0.20 hop_cost=0.05"
 
 if python3 -c 'import matplotlib' 2>/dev/null; then
     answers "a heat map" probe --matrix "$hagrid" --heatmap "$work/heat.svg"
@@ -222,6 +254,7 @@ if python3 -c 'import matplotlib' 2>/dev/null; then
         "$(grep -c 'id="cell-' "$work/heat.svg") $(grep -c 'id="frame-' "$work/heat.svg") \
 $(grep -o '11 links (framed) of 33.6 ns' "$work/heat.svg" | tail -n 1)" \
         "64 22 11 links (framed) of 33.6 ns"
+    ok "... its title" grep -q '>ns more than a load from local memory<' "$work/heat.svg"
     answers "... as PNG" probe --matrix "$hagrid" --heatmap "$work/heat.png" --json
     is "... it is one" "$(head -c 4 "$work/heat.png" | tail -c 3)" PNG
     unanswered "heat.xyz': the name must end in one of ." probe --matrix "$hagrid" \
@@ -240,6 +273,9 @@ PYTHONPATH=$work/lacks unanswered "--heatmap: drawing requires matplotlib for py
 
 # --- this machine -------------------------------------------------------------------------------
 
+sed 's/local_memory="[0-9]*"/local_memory="0"/' "$machines/laptop.xml" >"$work/bare.xml"
+HWLOC_XMLFILE=$work/bare.xml \
+    unanswered "no NUMA node with CPUs and memory may be used" probe --quick
 run probe --quick --json
 if [ "$status" -eq 1 ] && grep -q "free memory\|cannot be used" <<<"$err"; then
     skip "a measurement of this machine" "$err"

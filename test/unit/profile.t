@@ -111,6 +111,15 @@ like "... says how much they are" "$out" \
 run profile --json "$work/coll"
 is "... also in JSON" "$(json "d['pairs'],d['bytes'],d['coll_bytes']")" "1 800 300"
 
+printf 'nuioa-profile 1\nranks 2\npair 0 1 90000 2 60000\n' >"$work/sizes"
+answers "one with sizes" profile --metric msg "$work/sizes"
+like "... says how much is large" "$out" \
+    '^2 ranks, 1 pairs, 90\.0 KB in 2 messages, 60\.0 KB of it in messages of 32 KiB and more'
+like "... and by what ranks are heavy" "$out" 'heaviest ranks \(messages both ways\)'
+printf 'nuioa-profile 1\nranks 2\nrank 0 10 20 1 2 0\nrank 1 20 10 2 1 0\n' >"$work/ranks"
+answers "one without pairs" profile "$work/ranks"
+like "... says so" "$out" 'off the node only, as recorded: pairs of ranks are unknown'
+
 # Files as Open MPI's monitoring writes them: 0 sends to 1, 1 puts to 2, 3 gets from 0, and rank 4
 # has no traffic.
 mkdir "$work/monitoring"

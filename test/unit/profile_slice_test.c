@@ -197,14 +197,15 @@ static void test_no_part(void **state)
     struct nuioa_profile part;
     struct nuioa_error err;
     uint32_t ranks[] = { UINT32_MAX, NUIOA_PROFILE_RANKS_MAX };
-    char path[] = "/tmp/nuioa-part-XXXXXX";
-    int fd = mkstemp(path);
+    char path[] = "/tmp/nuioa-part-XXXXXX.prof";
+    int fd = mkstemps(path, 5);
     assert_int_equal(write(fd, "0 1\n1 0\n", 8), 8);
     assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), 0);
     assert_int_equal(part.flow_count, 0);
     nuioa_profile_free(&part);
     assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), -EINVAL);
+    assert_non_null(strstr(err.text, ".prof: no traffic, so no ranks are known"));
     assert_int_equal(nuioa_profile_read_part("/tmp", ranks, 2, &part, &err), -EINVAL);
     close(fd);
     unlink(path);
