@@ -33,7 +33,7 @@ def why_not(text, sites, counts, ran, tests):
         own = [counts[m.file, n] for n in m.lines if (m.file, n) in counts]
         if any(own) or not own and m.key and re.search(r"(?<!\w)%s(?!\w)" % re.escape(m.key), ran):
             return ""
-    piece = max(re.split(r"\b(?:NAME|FILE|REASON|N)+\b|[][{}|()]", text), key=len)
+    piece = max(re.split(r"(?:NAME|FILE|REASON|\bN)+\b|[][{}|()]", text), key=len)
     piece = piece.strip(" ';:,.")[:30]
     if len(piece) > 12 and piece in tests:
         return ""

@@ -131,7 +131,7 @@ def words_of(text, values):
     """Splits a command into words, and puts values in place of what is in braces."""
     words = []
     for word in re.findall("[^ \t]+", text):
-        if all(values.get(name, "as it is") for name in re.findall("{([a-z]+)}", word)):
+        if all(values.get(name, True) for name in re.findall("{([a-z]+)}", word)):
             words.append(re.sub("{([a-z]+)}", lambda m: values.get(m.group(1), m.group(0)), word))
     return words
 
@@ -291,9 +291,10 @@ def await_client(client, server, limit_s):
         raise client.blame_end()
     client.drain()
     found = [n for text in client.text.values() for n in client.benchmark.numbers(text)]
-    if len(found) != 1:
-        raise client.blame("printed %s that fits" % ("more than one number" if found
-                                                     else "no number"))
+    if not found:
+        raise client.blame("printed no number that fits")
+    if len(found) > 1:
+        raise client.blame("printed more than one number that fits")
     return found[0]
 
 
