@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <numa.h>
+#include <numaif.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tools/probe/latency.h"
+#include "tools/probe/measure.h"
 
 /* Files of measured latencies that are wrong. */
 
@@ -53,10 +56,37 @@ static void test_bad_files(void **state)
     assert_true(nuioa_latency_read(&latency, "/", &err) < 0);
 }
 
+/* A kernel that binds memory, and takes it from the wrong NUMA node. */
+long mbind(void *start, unsigned long length, int mode, const unsigned long *mask,
+           unsigned long bits, unsigned flags)
+{
+    (void)start, (void)length, (void)mode, (void)mask, (void)bits, (void)flags;
+    return 0;
+}
+
+int numa_move_pages(int pid, unsigned long count, void **pages, const int *nodes, int *status,
+                    int flags)
+{
+    (void)pid, (void)count, (void)pages, (void)nodes, (void)flags;
+    *status = 1;
+    return 0;
+}
+
+static void test_wrong_memory(void **state)
+{
+    (void)state;
+    struct probe_buffer buffer;
+    struct nuioa_error err;
+    assert_int_equal(probe_buffer_open(&buffer, 65536, 0, &err), -EIO);
+    assert_string_equal(err.text, "memory bound to NUMA node 0 came from another");
+    assert_null(buffer.map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_wrong_memory),
     };
     return cmocka_run_group_tests_name("latency", tests, NULL, NULL);
 }

@@ -134,11 +134,9 @@ static bool is_on(void *map, size_t bytes, unsigned os_index)
 static int bind_map(void *map, size_t bytes, unsigned os_index, struct nuioa_error *err)
 {
     struct bitmask *mask = numa_allocate_nodemask();
-    if (!mask || os_index >= mask->size) {
-        numa_free_nodemask(mask);
-        return nuioa_fail(err, -EINVAL, "NUMA node %u is not there", os_index);
-    }
-    numa_bitmask_setbit(mask, os_index);
+    if (!mask)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    numa_bitmask_setbit(mask, os_index); /* no bit for one beyond the mask, which mbind refuses */
     long rc = mbind(map, bytes, MPOL_BIND, mask->maskp, mask->size + 1, MPOL_MF_STRICT);
     numa_free_nodemask(mask);
     if (rc && errno != ENOSYS)
