@@ -214,6 +214,27 @@ static void test_guesses(void **state)
     }
 }
 
+/* Each doubt is told with its reason. */
+static void test_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned at;
+        const char *text;
+    } doubts[] = {
+        { 7, "it is a BlueField, and there are other NICs for all GPUs" },
+        { 6, "it is beside no GPU, and each GPU has another NIC beside it" },
+        { 11, "its rate differs from that of the NICs for the GPUs" },
+    };
+    for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++) {
+        struct nuioa_node node;
+        build(&node, cases[doubts[i].at].ports);
+        nuioa_nic_judge(&node);
+        assert_string_equal(nuioa_nic_doubt_text(&node.nics[0]), doubts[i].text);
+        nuioa_node_free(&node);
+    }
+}
+
 /* A port that is down, or a virtual function, is neither chosen nor beside a GPU; the others
  * stay the NICs of all GPUs. */
 static void test_down(void **state)
@@ -287,7 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guesses), cmocka_unit_test(test_down),
         cmocka_unit_test(test_said),    cmocka_unit_test(test_without_gpus),
-        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_ranks),   cmocka_unit_test(test_texts),
     };
     return cmocka_run_group_tests_name("nic_guess", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "plan/plan_make.h"
 #include "plan_case.h"
 
 static double last_heavy(unsigned i)
@@ -342,6 +343,33 @@ static void test_pack_beside_others(void **state)
     }
 }
 
+static void assert_refused(struct plan_case *s, const char *why)
+{
+    assert_true(nuioa_plan_make(&s->request, &s->plan, &s->err) < 0);
+    assert_string_equal(s->err.text, why);
+}
+
+static void test_requests_that_are_wrong(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    s->request.task_count = 0;
+    assert_refused(s, "no tasks to place");
+    s->request.task_count = 2;
+    const struct nuioa_pair beyond[] = { { 0, 1, 1 }, { 0, 2, 1 } }, itself = { 1, 1, 1 };
+    s->request.pairs = beyond;
+    s->request.pair_count = 2;
+    assert_refused(s, "pair 1 is not of two local ranks");
+    s->request.pairs = &itself;
+    s->request.pair_count = 1;
+    assert_refused(s, "pair 0 is not of two local ranks");
+    hwloc_bitmap_zero(s->masks[1]);
+    assert_refused(s, "rank 1 has no CPUs");
+    plan_case_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_one_unbound_rank_is_not_squeezed),
         cmocka_unit_test(test_no_information_no_change),
         cmocka_unit_test(test_slots_of_unequal_size_are_not_exchanged),
+        cmocka_unit_test(test_requests_that_are_wrong),
         cmocka_unit_test(test_pack),
         cmocka_unit_test(test_pack_beside_others),
     };

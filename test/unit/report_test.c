@@ -424,6 +424,17 @@ static void test_node(void **state)
     free(text);
 }
 
+/* A table that no screen has room for. */
+static void test_many_numas(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    machine_build(&node, &(struct shape){ 17, 1, 1, 1, NULL });
+    char *text = nuioa_report_node(&node);
+    assert_string_equal(words_of(text, "17 x"), "17 x 17: see nuioa topo --json");
+    free(text);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
@@ -436,6 +447,7 @@ int main(void)
         TEST(test_explain_many), TEST(test_cpu_bind),
         TEST(test_node),         TEST(test_digits),
         TEST(test_to_gpu),       TEST(test_one),
+        TEST(test_many_numas),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -183,6 +183,11 @@ is "topo: the paths from GPUs to NICs" \
 7 amd 1 SYS NODE"
 run topo --topology "$hagrid"
 is "topo: no table of GPUs without one" "$(grep -c GPU "$work/out")" 0
+run topo --topology "$machines/gpus/hgx-storage.xml" --nic-role mlx5_0:storage
+is "topo: more NICs than columns, and who says the roles" \
+    "$(grep -E '^  (All NICs|Roles)' "$work/out")" \
+    "  Roles without a question mark are set by nic-role.
+  All NICs: nuioa topo --json"
 run plan --topology "$machines/gpu-paths.xml" --tasks 2 --xml "$work/gpus.xml"
 is "the picture has the GPUs and their nearest NICs" \
     "$(grep -o 'name="GPU [^"]*"' "$work/gpus.xml" | cut -d '"' -f 2 | sort)" \
@@ -203,6 +208,9 @@ like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out
 answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain
 is "... is the same" "$(<"$work/out")" "$explained"
+run plan --explain --topology "$machines/four-rails.xml" --tasks 16 --hints heavy=0-3
+like "explain says the cost of uneven load" "$out" \
+    'of uneven load 12 -> 0, 100 % .* above a NIC.s share of the load: 1 more'
 run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nuioa on \
     --gpus '7;6;5;4;3;2;1;0'
 is "the table of GPUs in nuioa(7) is what is printed" \
