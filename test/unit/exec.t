@@ -83,7 +83,8 @@ is "variables of an outer step go" \
 run "${patient[@]}" --local-rank 0 --local-size 2 --export none -- env
 is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
 run "${patient[@]}" --local-rank 0 --local-size 2 --trace /tmp/x -- true
-is "what needs the plugin is said" "$status|$(grep -c 'requires the plugin' "$work/err")" "0|1"
+is "what needs the plugin is said" "$status|$err" \
+    "0|nuioa: warning: trace ignored: it requires the plugin. Use srun --nuioa-trace=FILE"
 
 # --- the environment, as srun reads it ----------------------------------------------------------
 
@@ -474,6 +475,38 @@ emulated() {
 is "HWLOC_XMLFILE: --print shows the NICs of that machine" "$(emulated --print)" \
     "exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1"
 is "... and a program, which runs on this one, is not told of them" "$(emulated -- env)" ""
+
+# tells NAME WANTED VARIABLE... -- ARGUMENT...: what a process that may see the GPUs of gpus.xml says
+tells() {
+    local name=$1 wanted=$2 env=(HWLOC_XMLFILE="$machines/gpus.xml")
+    shift 2
+    while [ "$1" != -- ]; do env+=("$1"); shift; done
+    like "$name" "$(env "${env[@]}" "$tool" "${patient[@]}" "${@:2}" 2>&1 | tr '\n' ' ')" "$wanted"
+}
+libraries=(--nuioa=report --export env,ucx)
+tells "a report: a GPU that is unknown" \
+    "^nuioa: export: no variable chooses NICs: this process' GPUs are unknown nuioa: n1, " \
+    CUDA_VISIBLE_DEVICES=GPU-1 -- "${libraries[@]}" --local-rank 0 --local-size 2 -- true
+torchrun=(RANK=0 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 WORLD_SIZE=2)
+tells "a report: a GPU that is assumed" \
+    '^nuioa: export: no .* the GPU of each rank is only assumed\. Use --gpus=local-rank nuioa: n1, ' \
+    "${torchrun[@]}" -- "${libraries[@]}" -- true
+tells "... and then named" '^nuioa: n1, 2 ranks' "${torchrun[@]}" -- "${libraries[@]}" \
+    --gpus=local-rank -- true
+placed=(SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_NUIOA_STEP=7.0 SLURM_PROCID=0 SLURM_LOCALID=0
+    SLURM_NTASKS=1 SLURM_GTIDS=0 SLURM_NODEID=0
+    NUIOA_CPUS="$(sed -n 's/^Cpus_allowed_list:[[:blank:]]*//p' /proc/self/status)")
+tells "a rank that the plugin has placed" \
+    '^nuioa: the plugin has placed this rank: nothing is left to do $' \
+    "${placed[@]}" CUDA_VISIBLE_DEVICES= -- --nuioa=report -- true
+tells "... and its NIC" \
+    ' NIC mlx5_3:1: the plugin has placed this rank: nothing is left to do $' \
+    "${placed[@]}" NUIOA_NICS=mlx5_3:1 -- --print
+tells "... and given a GPU since" \
+    ': the plugin placed this rank without knowing its GPUs: it gets their NICs ' \
+    "${placed[@]}" CUDA_VISIBLE_DEVICES=0 -- --print
+tells "... which the plugin knew" ': the plugin has placed this rank: nothing is left to do ' \
+    "${placed[@]}" CUDA_VISIBLE_DEVICES=0 NUIOA_GPUS=0000:12:00.0 -- --print
 
 # What nuioa has set in a rank of an outer step goes, what the user has changed since stays.
 inherited() {

@@ -59,8 +59,10 @@ void exec_placed_settle(struct exec_plan *e)
     char gpus[4096];
     bool known = own->gpus_known && nuioa_gpus_text(own, &e->node, gpus, sizeof(gpus));
     e->retold = known && own->nic_count && (!told || strcmp(told, gpus));
-    if (!e->retold)
+    if (!e->retold) {
         recall(e, own);
+        e->plan.advice = 0; /* it is about the NICs of another plan */
+    }
     nuioa_copy(e->plan.reason, sizeof(e->plan.reason),
                e->retold
                    ? "the plugin placed this rank without knowing its GPUs: it gets their NICs"
