@@ -476,7 +476,7 @@ is "HWLOC_XMLFILE: --print shows the NICs of that machine" "$(emulated --print)"
     "exports: UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1"
 is "... and a program, which runs on this one, is not told of them" "$(emulated -- env)" ""
 
-# tells NAME WANTED VARIABLE... -- ARGUMENT...: what a process that may see the GPUs of gpus.xml says
+# tells NAME WANTED VARIABLE... -- ARGUMENT...: what a process says that may see GPUs
 tells() {
     local name=$1 wanted=$2 env=(HWLOC_XMLFILE="$machines/gpus.xml")
     shift 2
@@ -489,7 +489,7 @@ tells "a report: a GPU that is unknown" \
     CUDA_VISIBLE_DEVICES=GPU-1 -- "${libraries[@]}" --local-rank 0 --local-size 2 -- true
 torchrun=(RANK=0 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 WORLD_SIZE=2)
 tells "a report: a GPU that is assumed" \
-    '^nuioa: export: no .* the GPU of each rank is only assumed\. Use --gpus=local-rank nuioa: n1, ' \
+    '^nuioa: export: no .* the GPU of each rank is only assumed\. Use --gpus=local-rank nuioa: n1' \
     "${torchrun[@]}" -- "${libraries[@]}" -- true
 tells "... and then named" '^nuioa: n1, 2 ranks' "${torchrun[@]}" -- "${libraries[@]}" \
     --gpus=local-rank -- true

@@ -70,7 +70,8 @@ int main(void) { return MPI_Init(); }'
         form="$file ($version) that $how"
         program=("$work/program")
         [ "$how" = "is linked" ] || program=("$work/interpreter" "$work/$file")
-        if [ "$own" = none ]; then
+        if [[ $own == no* ]]; then
+            [ "$own" = none ] || why="neither Open MPI nor MPICH"
             trace="0|$file|nuioa: trace: not recorded: $why" rank="0|$file|"
         else
             trace="0|ours: trace-$own|" rank=$trace
@@ -84,6 +85,7 @@ done <<'END'
 libmpi_abi.so.1 none MPICH Version: 5.0.2
 libmpi_abi.so.1 none Open MPI v6.0.0rc2
 libmpi_abi_mpich.so.1.0.0 none MPICH Version: 5.0.2
+libmpi.so.12 no Another MPI 1.0
 libmpi.so.12 mpich MPICH Version: 5.0.2
 libmpi.so.40 openmpi Open MPI v6.0.0rc2
 END
@@ -103,6 +105,18 @@ behind() {
     timeout 60 env "$@" LD_PRELOAD="$list" "$work/program" 2>"$work/err" >"$work/out"
     cat "$work/err"
 }
+cp "$work/interpreter" "$work/podman" # without an argument it only ends
+is "trace: what starts a container" \
+    "$(started NUIOA_TRACE_FILE="$work/profile" -- "$work/podman")" \
+    "1||nuioa: trace: not recorded: it cannot look into a container, started by podman"
+mv "$work/libnuioa-trace-openmpi.so" "$work/aside"
+is "trace: ours is not there" "$(started NUIOA_TRACE_FILE="$work/profile" -- "$work/program")" \
+    "0|libmpi.so.40|nuioa: trace: not recorded: nothing for this MPI: openmpi"
+mv "$work/aside" "$work/libnuioa-trace-openmpi.so"
+library libnone.so <<<'int none;'
+is "a call that no MPI library has" \
+    "$(started -- "$work/interpreter" "$work/libnone.so" 2>"$work/shell")" \
+    "134||nuioa: preload: MPI_Init: no MPI library has it"
 link="before nuioa. Link this tool to the program, as a shared library"
 trace=NUIOA_TRACE_FILE=$work/profile
 is "a tool in front that hides all is named" "$(behind libhides.so "$trace")" \

@@ -308,6 +308,12 @@ static void no_fabric(struct wire_record *head, struct wire_nic *nic)
     *nic->fabric = '\0';
 }
 
+static void no_place(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    *nic->numas = '\0';
+}
+
 /* One thing that is different is one line. */
 static void differences_of_gpus(void **state)
 {
@@ -325,6 +331,7 @@ static void differences_of_gpus(void **state)
     one_difference(other_kind, "mlx5_0:1 is roce, elsewhere other");
     one_difference(other_fabric, "mlx5_0:1 is in InfiniBand subnet fe80:0000:0000:0002, elsewhere "
                                  "fe80:0000:0000:0001");
+    one_difference(no_place, "mlx5_0:1 is on an unknown NUMA node, elsewhere on NUMA node 0");
     one_difference(no_fabric, ""); /* what is not known is no difference */
 }
 
