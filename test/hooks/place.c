@@ -127,12 +127,20 @@ static bool put_huge(void)
     return done;
 }
 
+static bool open_to_all(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", stand_in_directory, name);
+    return !chmod(path, 0666);
+}
+
 static bool put_topology(void)
 {
     FILE *file = fopen(TOPOLOGY, "r");
     char *text = NULL;
     size_t size = 0;
-    bool done = file && getdelim(&text, &size, '\0', file) > 0 && put(text, "node.xml");
+    bool done = file && getdelim(&text, &size, '\0', file) > 0 && put(text, "node.xml") &&
+                put(text, "open.xml") && open_to_all("open.xml");
     if (file)
         fclose(file);
     free(text);

@@ -264,6 +264,9 @@ const struct variant variants[] = {
       .plugstack = { "topology=/nowhere/file.xml" }, .lines = 1, .has = { "!NUIOA_VERSION" } },
     { .name = "a topology that is no absolute path", .nodes = 1, .flags = { "nuioa" },
       .plugstack = { "topology=file.xml" }, .lines = 1, .has = { "!NUIOA_VERSION" } },
+    { .name = "a topology file that others can write", .nodes = 1, .flags = { "nuioa=report" },
+      .plugstack = { "topology=DIR/open.xml" }, .lines = 1, .has = { "!NUIOA_VERSION" },
+      .says = { "open.xml: others than root can write it; use chown root and chmod go-w" } },
     { .name = "a topology that is no file", .nodes = 1, .flags = { "nuioa" },
       .plugstack = { "topology=/proc" }, .lines = 1, .has = { "!NUIOA_VERSION" } },
 };
