@@ -342,3 +342,6 @@ const struct nuioa_option nuioa_option_table[] = {
     { .name = "" },
 };
 /* clang-format on */
+
+_Static_assert(sizeof(nuioa_option_table) / sizeof(*nuioa_option_table) <= NUIOA_OPTIONS_MAX + 1,
+               "raise NUIOA_OPTIONS_MAX");

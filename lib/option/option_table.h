@@ -38,6 +38,9 @@ struct nuioa_option {
     size_t field, size; /* offset and size in bytes of the option's field in struct nuioa_options */
 };
 
+/* There are no more options than this, for arrays with one element for each. */
+#define NUIOA_OPTIONS_MAX 32
+
 /* All options. The first entry is the main switch; the last entry has no name. */
 extern const struct nuioa_option nuioa_option_table[];
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spank/common/log.h"
 #include "spank/common/slurm_compat.h"
 
 #define FLAG_TEXT 64
@@ -15,14 +14,6 @@ static const char *flag_name(const struct nuioa_option *option, char *text)
 {
     nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, FLAG_TEXT);
     return text + strlen("--");
-}
-
-static int option_count(void)
-{
-    int count = 0;
-    while (*nuioa_option_table[count].name)
-        count++;
-    return count;
 }
 
 static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
@@ -64,14 +55,10 @@ static void register_retired(spank_t spank, spank_opt_cb_f on_flag)
 /* Options that only an administrator may set are no flags. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
-    for (int i = 0; i < FLAGS_MAX && *nuioa_option_table[i].name; i++)
+    for (int i = 0; *nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
             register_one(spank, i, on_flag);
     register_retired(spank, on_flag);
-    if (option_count() > FLAGS_MAX)
-        log_line("%d options, but flags for the first %d only: raise FLAGS_MAX in "
-                 "spank/common/flags.h",
-                 option_count(), FLAGS_MAX);
 }
 
 /* Slurm gives the nodes an empty value for a flag without one. */
@@ -168,7 +155,7 @@ static void forget_retired(spank_t spank)
 
 void flags_export(const struct flags *flags, spank_t spank)
 {
-    for (int i = 0; i < FLAGS_MAX && *nuioa_option_table[i].name; i++) {
+    for (int i = 0; *nuioa_option_table[i].name; i++) {
         char variable[FLAG_TEXT], name[FLAG_TEXT];
         if (!flags->typed[i])
             continue;

@@ -9,8 +9,7 @@
 
 /* The --nuioa flags of srun, sbatch and salloc, made from nuioa_option_table. */
 
-/* The largest number of rows of nuioa_option_table. flags_register warns if there are more. */
-#define FLAGS_MAX 32
+#define FLAGS_MAX NUIOA_OPTIONS_MAX
 
 /* The values of the flags that the user typed, by index into nuioa_option_table. They are kept as
  * text, because flags win over the other option sources and are therefore read last. A struct of

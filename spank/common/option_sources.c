@@ -34,7 +34,7 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack,
                            &warnings->retired);
     nuioa_options_from_environment(options, sources->environment, &warnings->environment);
-    for (int i = 0; i < FLAGS_MAX && *nuioa_option_table[i].name; i++)
+    for (int i = 0; *nuioa_option_table[i].name; i++)
         if (flag_of(sources, i))
             set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
                 &warnings->flags);

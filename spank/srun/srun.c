@@ -76,7 +76,7 @@ static void warn_idle_flags(const struct srun_context *context)
     char flag[64];
     if (context->options.mode != NUIOA_OFF || context->flags->typed[0] || context->flags->lost)
         return;
-    for (int i = 1; i < FLAGS_MAX && *nuioa_option_table[i].name; i++) {
+    for (int i = 1; *nuioa_option_table[i].name; i++) {
         /* A trace needs no placement. */
         if (!context->flags->typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
             continue;
