@@ -627,6 +627,42 @@ printf 'include *\n' >>"$node/$nuioa_conf"
 doctor
 is "files that include each other: an end" "$status" 1
 
+# --- this machine, with files of Slurm made here --------------------------------------------------
+
+own=$work/own cache=$work/own/cache
+mkdir "$own" && chmod 755 "$work" "$own" # nobody, too, opens libraries in it
+printf '%s\n' ClusterName=c AuthType=auth/none "PluginDir=$own" >"$own/slurm.conf"
+# says NAME ID TEXT: the finding, why it matters and what to do
+says() {
+    echo "optional nuioa.so cache=$cache" >"$own/plugstack.conf"
+    SLURM_CONF=$own/slurm.conf run doctor --as compute --json
+    like "$1" "$(json "*(f['what'] + ' ' + f['why'] + ' ' + f['remedy'] for f in d['findings']
+        if f['id'] == '$2')")" "$3"
+}
+says "no cache" cache-missing "^$cache is not there\. Command: nuioa cache --out $cache\. The next"
+echo hello >"$cache"
+root='not a nuioa cache.* Root reads only files that nobody else can write, '
+says "a cache that is none" cache-refused \
+    "$root.* Check that cache= in plugstack\.conf names the right file\."
+"$tool" cache --out "$cache" 2>"$work/err"
+printf 'another\0' | dd of="$cache" bs=1 seek=48 conv=notrunc status=none # the name of its host
+says "a cache of another host" cache-stale \
+    'another host.* The next launch does not use it.* At boot, run it after the services'
+mkdir "$own/open" && chmod 777 "$own/open"
+cache=$own/open/cache
+says "a directory that others can write" cache-directory \
+    'others may write .* Others can replace the cache.* If only nuioa uses .*, make it root.s'
+if cc=$(command -v cc || command -v gcc); then
+    "$cc" -shared -fPIC -xc -o "$own/mpi_pmix.so" "-Wl,-rpath,$own" - \
+        <<<'const char *const name = "libpmix.so.2";'
+    "$cc" -shared -fPIC -xc -o "$own/libpmix.so.2" - <<<'#include <unistd.h>
+__attribute__((constructor)) static void start(void) { _exit(1); }'
+    says "a PMIx that ends who opens it" pmix-library \
+        "^Opening $own/libpmix\.so\.2 takes too long, or fails\. "
+else
+    skip "a PMIx that ends who opens it" "no compiler of the name cc or gcc"
+fi
+
 # --- nothing is forgotten -------------------------------------------------------------------------
 
 top=$here/../..
