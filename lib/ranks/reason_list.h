@@ -52,7 +52,7 @@ NUIOA_REASON(NUIOA_REASON_NO_BETTER, "no better exchange of Slurm's masks was fo
 NUIOA_REASON(
     NUIOA_REASON_NO_BETTER_NO_FREE,
     "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
-    "NIC. Request whole nodes: salloc --exclusive, with -c for salloc, not srun")
+    "NIC. Request whole nodes: salloc --exclusive -c N, then srun --cpu-bind=cores")
 NUIOA_REASON(NUIOA_REASON_RAILS, "heavy ranks share the NICs")
 NUIOA_REASON(NUIOA_REASON_TRAFFIC, "placed by traffic to the NIC and neighbours")
 NUIOA_REASON(NUIOA_REASON_TRAFFIC_RAILS, "placed by traffic to the NICs, shared, and to neighbours")
