@@ -539,6 +539,9 @@ healthy "rates of a NIC that agree with the distances"
 measured 12100 12000
 healthy "rates that differ as noise does"
 measured 12000 10000
+run doctor --root "$node"
+like "rates that contradict the distances: for a person" "$(tr -s '\n ' ' ' <<<"$out")" \
+    'One of them is wrong\. nuioa takes the order .* Do: Measure again on an idle node: '
 finds "rates that contradict the distances" nic-contradicted:mlx5_1:1 \
     'mlx5_1:1 is listed as nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the first'
 numa 2 5
