@@ -117,8 +117,8 @@ static void enlarge_first(const struct division *d)
 }
 
 /* Fills the slots with as many cores each, and some with one more so that none is left: the first
- * is one of these if `first_larger`. Returns what the first is priced; with hints the sum of all, in
- * which the first counts twice, so that it never gets farther for the sake of another. */
+ * is one of these if `first_larger`. Returns what the first is priced; with hints the sum of all,
+ * in which the first counts twice, so that it never gets farther for the sake of another. */
 static double fill(struct division *d, bool first_larger)
 {
     uint32_t size = d->cores.count / d->count, extra = d->cores.count % d->count;
