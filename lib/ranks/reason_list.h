@@ -117,9 +117,10 @@ NUIOA_REASON(
     NUIOA_REASON_ALONE_ALL,
     "the only rank stays: it has all CPUs of the step. Request whole nodes: salloc --exclusive "
     "-c N, then srun --cpu-bind=cores")
-NUIOA_REASON(NUIOA_REASON_ALONE_WIDE,
-             "the only rank keeps all CPUs of the step. To bind it beside the NIC, use srun "
-             "--cpu-bind=cores, or sbatch -c N")
+NUIOA_REASON(
+    NUIOA_REASON_ALONE_WIDE,
+    "the only rank keeps all CPUs of the step. To bind it beside the NIC, use sbatch -c N, or "
+    "salloc -c N")
 NUIOA_REASON(NUIOA_REASON_ALONE_NOT_ASKED, "the only rank has all CPUs of the step, and keeps them")
 NUIOA_REASON(NUIOA_REASON_ALONE_TYPED,
              "the only rank has --cpus-per-task CPUs, those nearest the NIC")
