@@ -35,18 +35,22 @@ def fair_share(machine, masks, cpus):
     return len(cores) // sharing * (len(cpus) // len(cores)), len(cores) // sharing
 
 
-def never_fewer(machine, before, after):
+def never_fewer(row, machine, before, after):
+    """A rank that nobody bound has those of -c, if that was typed because a report advised it."""
     old = before.steps()
+    typed = row["cpus_per_task"] if row.get("situation") == "advised" else 1
     for t in after.threads:
         masks = old[t["step"]][0]
         key = [u for u in before.threads if (u["step"], u["rank"]) == (t["step"], t["rank"])]
         same = [u for u in key if u["who"] == t["who"]] or [u for u in key if u["who"] == "main"]
         cpus, cores = fair_share(machine, masks, same[0]["cpus"])
+        if typed > 1:
+            cpus, cores = min(cpus, typed), 1
         if len(t["cpus"]) < cpus or len(machine.cores(t["cpus"])) < cores:
             return (f"{t['who']} of rank {t['rank']} has {len(t['cpus'])} CPUs (cores:"
                     f" {len(machine.cores(t['cpus']))}), and should have {cpus} (cores: {cores})")
     for step, (masks, _) in after.steps().items():
-        if len(set().union(*masks)) < len(set().union(*old[step][0])):
+        if typed == 1 and len(set().union(*masks)) < len(set().union(*old[step][0])):
             return "CPUs that ranks had are left idle"
     return ""
 
@@ -371,9 +375,9 @@ def judge(machine, row, before, after, report):
     order = ["farther", "could not", "nearer", "as near as can be", "binds itself"]
     out["verdict"] = min((verdict for verdict, _ in verdicts), key=order.index)
     faults = [rule(machine, before, after) for rule in (
-        never_fewer, no_core_twice, not_more_on_a_node, inside_step)]
-    faults += [divided_well(row, machine, before, after), first_touch_stays(row, before, after),
-               not_less_local(row, before, after, report), memory_as_said(machine, report),
-               report_is_so(row, before, after, report)]
+        no_core_twice, not_more_on_a_node, inside_step)]
+    faults += [never_fewer(row, machine, before, after), divided_well(row, machine, before, after),
+               first_touch_stays(row, before, after), not_less_local(row, before, after, report),
+               memory_as_said(machine, report), report_is_so(row, before, after, report)]
     faults += [fault for _, fault in verdicts]
     return dict(out, fault="; ".join(filter(None, faults)))
