@@ -70,27 +70,12 @@ void flows_begin(struct step_run *c, spank_t spank)
     f->started = rc ? rc : user_child_start(&f->child, &errand, LIFE_MS);
 }
 
-static const char *reason(int rc)
-{
-    switch (rc) {
-    case -ENOENT: return "no such file (private /tmp, or no shared file system)";
-    case -ETIMEDOUT: return "the file server took more than 0.5 s";
-    case -EINVAL: return "not a regular file, or not a profile";
-    case -EFBIG: return "larger than 256 MB";
-    case -E2BIG: return "too many pairs of ranks";
-    case -ECHILD: return "it takes more than a second of CPU time, or too much memory";
-    case -EPROTO: return "the process that reads it gave a wrong answer";
-    case -ESTALE: return "the ranks of this node have changed";
-    default: return strerror(-rc);
-    }
-}
-
 static void tell(struct step_run *c, int rc)
 {
     struct nuioa_error err;
     bool list = c->facts->hints.count || c->facts->hints.rest > 0;
     nuioa_fail(&err, rc, "%s: this node cannot read %.100s: %s%s", list ? "hints" : "no hints",
-               nuioa_hints_file(c->facts->options.hints), reason(rc),
+               nuioa_hints_file(c->facts->options.hints), flows_answer_reason(rc),
                list ? "; it uses srun's list of weights" : "");
     if (c->facts->step.node_id == 0)
         nuioa_warn(&c->faults, "%s", err.text);

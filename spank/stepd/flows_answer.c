@@ -185,3 +185,18 @@ int flows_answer_read(const void *answer, size_t length, uint32_t task_count,
     *part = (struct profile_part){ 0 };
     return rc;
 }
+
+const char *flows_answer_reason(int rc)
+{
+    switch (rc) {
+    case -ENOENT: return "no such file (private /tmp, or no shared file system)";
+    case -ETIMEDOUT: return "the file server took more than 0.5 s";
+    case -EINVAL: return "not a regular file, or not a profile";
+    case -EFBIG: return "larger than 256 MB";
+    case -E2BIG: return "too many pairs of ranks";
+    case -ECHILD: return "it takes more than a second of CPU time, or too much memory";
+    case -EPROTO: return "the process that reads it gave a wrong answer";
+    case -ESTALE: return "the ranks of this node have changed";
+    default: return strerror(-rc);
+    }
+}

@@ -42,4 +42,8 @@ size_t flows_answer_max(uint32_t task_count);
 int flows_answer_read(const void *answer, size_t length, uint32_t task_count,
                       struct profile_part *part);
 
+/* Returns why there is no answer that can be used, for people: `rc` is what the child, the wait for
+ * it, or flows_answer_read returned. */
+const char *flows_answer_reason(int rc);
+
 #endif

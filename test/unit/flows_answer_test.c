@@ -184,12 +184,28 @@ static void test_error(void **state)
     refused(&wrong, sizeof(wrong), -EPROTO);
 }
 
+/* Each failure has a text of its own. */
+static void test_reason(void **state)
+{
+    static const int codes[] = { -ENOENT, -ETIMEDOUT, -EINVAL, -EFBIG, -E2BIG,
+                                 -ECHILD, -EPROTO,    -ESTALE, -EACCES };
+    (void)state;
+    for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+        for (unsigned k = 0; k < i; k++)
+            assert_string_not_equal(flows_answer_reason(codes[i]), flows_answer_reason(codes[k]));
+    assert_string_equal(flows_answer_reason(-EPROTO),
+                        "the process that reads it gave a wrong answer");
+    assert_string_equal(flows_answer_reason(-E2BIG), "too many pairs of ranks");
+    assert_string_equal(flows_answer_reason(-ESTALE), "the ranks of this node have changed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),      cmocka_unit_test(test_length),
         cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_pairs),      cmocka_unit_test(test_error),
+        cmocka_unit_test(test_reason),
     };
     make_good();
     return cmocka_run_group_tests(tests, NULL, NULL);
