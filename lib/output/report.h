@@ -12,7 +12,7 @@
  * They are those of srun's report of a whole job, too. Errors of writing are not returned: the
  * caller asks `out`. */
 
-/* What is said of all ranks. */
+/* These figures are of all ranks of a report. */
 struct nuioa_report_totals {
     const char *host; /* the name of the only node, "" if it has none; NULL: several nodes */
     uint32_t nodes;

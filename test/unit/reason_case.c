@@ -204,7 +204,7 @@ static void alone_nearest(struct plan_case *s)
     hwloc_bitmap_only(s->masks[0], 10);
 }
 
-/* Both NICs are one level away, and free cores are only beside the slower one. */
+/* Both NICs are one level away, and the only free cores are beside the slower one. */
 static void alone_costs(struct plan_case *s)
 {
     machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
