@@ -46,7 +46,7 @@ launch --jobid="$job" -n1 --nuioa=report
 is "-n1: it keeps all CPUs, its memory is where it is first touched, and the report says so" \
     "$(values cpus); $(values policy); $(nics); $(says "where a thread first touches it")" \
     "0-15; default; eth0; 1"
-is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
+is "-n1: the report says what to type" "$(says "use sbatch -c N, or salloc -c N")" 1
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report
 is "-n1 with one thread: it has no policy, and the report says what to type" \
     "$(values cpus); $(values policy); $(says "one thread per rank, use srun --cpu-bind=cores")" \
