@@ -203,7 +203,7 @@ is "... and those that came later are not told it" \
 nuioa exec --nic=eth0 --nuioa=report --local-rank 0 --local-size 2 -- true 2>/tmp/said
 said=$(</tmp/said)
 is "a report while no NIC is up says so, names the requested one, and promises none" \
-    "$(says "no usable NIC is up") $(says "eth0 port is down, not used") $(says "nearest the NIC") \
+    "$(says "no usable NIC is up") $(says "port is down, not used") $(says "nearest the NIC") \
 $(says " eth0 ")" "1 1 0 1"
 
 done_testing
