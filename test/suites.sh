@@ -173,7 +173,6 @@ suite_lint() {
 }
 suite_install() {
     run_tap install bash "$top/test/install.t"
-    run_tap configure bash "$top/test/configure.t"
     run_tap formats "$top/test/formats.t"
     run_tap abi "$top/test/abi/client.t"
 }
@@ -191,6 +190,14 @@ suite_topologies() {
 
 suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }
 suite_layers() { run_tap layers "$top/test/layers"; }
+# The disk of the guests: a minute of one processor, of which the other lane knows nothing.
+suite_image() {
+    if as_root "$top/test/guest/image" >&2; then
+        echo "ok - image: the guests' disk"
+    else
+        echo "not ok - image: the guests' disk was not made"
+    fi
+}
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_report() { run_tap report as_root "$top/test/report/report.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
@@ -258,7 +265,10 @@ suite_release() {
     run_tap bare as_root "$top/test/bare"
     run_tap bare as_root "$top/test/bare" --load 20
 }
-suite_builds() { run_tap builds as_root "$top/test/builds"; }
+suite_builds() {
+    run_tap builds as_root "$top/test/builds"
+    run_tap configure bash "$top/test/configure.t"
+}
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {
