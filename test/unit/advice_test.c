@@ -2,18 +2,15 @@
 
 /* What a report says that the user may type: only where it helps, and as doc/report.md has it. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "nics/rails.h"
 #include "output/report.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* Checks that the plan gives this advice and no other one, which is a bit mask, and that its report
  * has the sentences. */
@@ -43,9 +40,8 @@ static struct plan_case *hagrid5(unsigned tasks, unsigned cpus_per_task)
     return s;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct plan_case *s = hagrid5(2, 8);
     advises(s, 1 << NUIOA_ADVICE_THREADS);
     assert_false(s->plan.binds_threads);
@@ -76,9 +72,8 @@ static void test_threads(void **state)
 }
 
 /* -c of sbatch says how many CPUs a rank has for threads; a step wider than its ranks does not. */
-static void test_no_threads_said(void **state)
+TEST(test_no_threads_said)
 {
-    (void)state;
     struct plan_case *s = hagrid5(2, 8);
     s->request.cpus_per_task = 1;
     advises(s, 1 << NUIOA_ADVICE_THREADS);
@@ -103,9 +98,8 @@ static void test_no_threads_said(void **state)
 }
 
 /* A rank that spans NUMA nodes and has one thread would better have one core. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     const uint32_t wanted = 1 << NUIOA_ADVICE_MEMORY;
     struct plan_case *s = hagrid5(2, 8);
     s->options.mem = NUIOA_MEM_OFF;
@@ -148,9 +142,8 @@ static void test_memory(void **state)
 }
 
 /* Two ranks that see two GPUs, of which nobody knows whose each is. */
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     static const uint32_t seen[] = { 0, 1, 2 };
     static struct nuioa_task tasks[2];
     struct plan_case *s = hagrid5(2, 1);
@@ -194,9 +187,8 @@ static void test_gpus(void **state)
 
 /* Slurm gave a rank CPUs of one socket and a GPU of the other: a job with other cores would help,
  * unless the step has them. */
-static void test_far_gpu(void **state)
+TEST(test_far_gpu)
 {
-    (void)state;
     const uint32_t wanted = 1 << NUIOA_ADVICE_GPUS_FAR;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 2, 2, 1, NULL });
@@ -238,9 +230,8 @@ static void test_far_gpu(void **state)
 }
 
 /* The word that keeps export=auto from naming NICs, where it would name some. */
-static void test_exports(void **state)
+TEST(test_exports)
 {
-    (void)state;
     const uint32_t connected = 1u << NUIOA_ADVICE_CONNECTED;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
@@ -276,9 +267,8 @@ static void test_exports(void **state)
 }
 
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
-static void test_page(void **state)
+TEST(test_page)
 {
-    (void)state;
     char path[4096], *page = calloc(1, 1 << 20);
     const char *top = getenv("srcdir");
     snprintf(path, sizeof(path), "%s/../../doc/report.md", top ? top : ".");
@@ -293,15 +283,4 @@ static void test_page(void **state)
             fail_msg("doc/report.md lacks: %s", text);
     }
     free(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_no_threads_said),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_far_gpu), cmocka_unit_test(test_page),
-        cmocka_unit_test(test_exports),
-    };
-    return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +12,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "util/become_user.h"
 
 /* Each test runs in a child, which then is another user for good. Most need root. */
@@ -89,9 +84,8 @@ static int has_no_groups(void)
     return 0;
 }
 
-static void test_ids(void **state)
+TEST(test_ids)
 {
-    (void)state;
     need_root();
     assert_int_equal(in_child(becomes), 0);
     assert_int_equal(in_child(becomes_from_effective), 0);
@@ -106,9 +100,8 @@ static int refuses_root(void)
     return 0;
 }
 
-static void test_root(void **state)
+TEST(test_root)
 {
-    (void)state;
     need_root();
     assert_int_equal(in_child(refuses_root), 0);
 }
@@ -128,9 +121,8 @@ static int refuses_another(void)
     return 0;
 }
 
-static void test_another(void **state)
+TEST(test_another)
 {
-    (void)state;
     assert_int_equal(in_child(refuses_another), 0);
 }
 
@@ -166,9 +158,8 @@ static int is_limited(void)
     return 0;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     assert_int_equal(in_child(is_limited), 0);
 }
 
@@ -208,19 +199,8 @@ static int cannot_be_read(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
-    (void)state;
     need_root();
     assert_int_equal(in_child(cannot_be_read), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids),        cmocka_unit_test(test_root),
-        cmocka_unit_test(test_another),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_unreadable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

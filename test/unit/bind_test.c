@@ -2,18 +2,14 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "kernel_without.h"
 #include "plan/bind.h"
+#include "unit.h"
 
 /* Above the largest number of processes that Linux allows. */
 enum { NO_PROCESS = 1 << 23 };
@@ -26,9 +22,8 @@ static hwloc_bitmap_t mask_of(pid_t pid)
     return cpus;
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     cpu_set_t kernel;
     hwloc_bitmap_t cpus = mask_of(0);
     assert_int_equal(sched_getaffinity(0, sizeof(kernel), &kernel), 0);
@@ -40,9 +35,8 @@ static void test_read(void **state)
 }
 
 /* A child waits while its parent binds it to one of its CPUs, reads that back, and frees it. */
-static void test_bind(void **state)
+TEST(test_bind)
 {
-    (void)state;
     int gate[2];
     char byte;
     assert_int_equal(pipe(gate), 0);
@@ -70,9 +64,8 @@ static void test_bind(void **state)
 }
 
 /* A mask that cannot be set changes nothing. */
-static void test_refused_masks(void **state)
+TEST(test_refused_masks)
 {
-    (void)state;
     hwloc_bitmap_t before = mask_of(0), cpus = hwloc_bitmap_alloc();
     assert_int_equal(nuioa_bind_cpus(0, cpus), -EINVAL); /* no CPU */
     hwloc_bitmap_set(cpus, 60000);
@@ -99,9 +92,8 @@ static int policy_for(struct nuioa_mempolicy *policy, enum nuioa_memory memory, 
     return rc;
 }
 
-static void test_memory_policies(void **state)
+TEST(test_memory_policies)
 {
-    (void)state;
     struct nuioa_mempolicy policy;
     assert_int_equal(policy_for(&policy, NUIOA_MEMORY_DEFAULT, -1), 0);
     assert_int_equal(policy.memory, NUIOA_MEMORY_DEFAULT);
@@ -127,9 +119,8 @@ static int kernel_policy(void)
 }
 
 /* NUMA node 0 is on every machine whose kernel has memory policies. */
-static void test_bind_memory(void **state)
+TEST(test_bind_memory)
 {
-    (void)state;
     struct nuioa_mempolicy policy = { .memory = NUIOA_MEMORY_DEFAULT };
     int before = kernel_policy();
     assert_int_equal(nuioa_bind_memory(&policy), 0);
@@ -150,9 +141,8 @@ static void test_bind_memory(void **state)
 }
 
 /* The last test, because the call never comes back. */
-static void test_kernel_without_numa(void **state)
+TEST(test_kernel_without_numa)
 {
-    (void)state;
     struct nuioa_mempolicy policy;
     if (kernel_policy() >= 0 && kernel_without(SYS_set_mempolicy))
         skip();
@@ -164,14 +154,4 @@ static void test_kernel_without_numa(void **state)
     assert_int_equal(nuioa_bind_memory(&policy), -ENOSYS);
     policy.nodes[0] = 1; /* and one of the others */
     assert_int_equal(nuioa_bind_memory(&policy), -ENOSYS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),          cmocka_unit_test(test_bind),
-        cmocka_unit_test(test_refused_masks), cmocka_unit_test(test_memory_policies),
-        cmocka_unit_test(test_bind_memory),   cmocka_unit_test(test_kernel_without_numa),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

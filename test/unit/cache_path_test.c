@@ -6,21 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
 #include "machine.h"
 #include "private_run.h"
 #include "topology/cache.h"
+#include "unit.h"
 
 /* These functions replace those of the C library. */
 
@@ -95,9 +92,8 @@ int fclose(FILE *file)
 }
 
 /* A name with a slash could leave the directory of caches. */
-static void test_host_names(void **state)
+TEST(test_host_names)
 {
-    (void)state;
     static const char *const names[][2] = {
         { "n1", NUIOA_CACHE_DIR "/n1.cache" },
         { "n1.site.org", NUIOA_CACHE_DIR "/n1.site.org.cache" },
@@ -158,9 +154,8 @@ static const char *long_path(size_t length)
     return path;
 }
 
-static void test_paths(void **state)
+TEST_WITHIN(test_paths, begin, end)
 {
-    (void)state;
     char path[128], name[300];
     struct nuioa_error err = { "" };
     assert_int_equal(nuioa_cache_write(long_path(1000), &node, NULL, &err), 0);
@@ -181,9 +176,8 @@ static void test_paths(void **state)
 }
 
 /* A distance file that is not there counts by its name. */
-static void test_no_distances(void **state)
+TEST_WITHIN(test_no_distances, begin, end)
 {
-    (void)state;
     char path[128];
     struct nuioa_node kept;
     snprintf(path, sizeof(path), "%s/n1.cache", directory);
@@ -196,9 +190,8 @@ static void test_no_distances(void **state)
 }
 
 /* A read may be interrupted, and need not read all. */
-static void test_reads(void **state)
+TEST_WITHIN(test_reads, begin, end)
 {
-    (void)state;
     char path[128];
     struct nuioa_node kept;
     struct nuioa_error err = { "" };
@@ -216,9 +209,8 @@ static void test_reads(void **state)
 }
 
 /* On a remote file system each of these calls may fail. */
-static void test_reads_fail(void **state)
+TEST_WITHIN(test_reads_fail, begin, end)
 {
-    (void)state;
     char path[128];
     struct nuioa_node kept;
     struct nuioa_error err = { "" };
@@ -246,9 +238,8 @@ static void test_reads_fail(void **state)
     leak_check_end(&before);
 }
 
-static void test_no_mode(void **state)
+TEST_WITHIN(test_no_mode, begin, end)
 {
-    (void)state;
     char path[128];
     struct nuioa_error err = { "" };
     snprintf(path, sizeof(path), "%s/n1.cache", directory);
@@ -260,9 +251,8 @@ static void test_no_mode(void **state)
     assert_int_equal(files_in(directory), 2);
 }
 
-static void test_close_fails(void **state)
+TEST_WITHIN(test_close_fails, begin, end)
 {
-    (void)state;
     char path[128];
     snprintf(path, sizeof(path), "%s/n1.cache", directory);
     disk_full = true;
@@ -275,9 +265,8 @@ static void test_close_fails(void **state)
 }
 
 /* The first cache makes the directory, which all may read, whatever the umask is. */
-static void test_standard_directory(void **state)
+TEST_WITHIN(test_standard_directory, begin, end)
 {
-    (void)state;
     char path[NUIOA_CACHE_PATH_SIZE];
     struct nuioa_error err = { "" };
     struct stat st;
@@ -292,20 +281,4 @@ static void test_standard_directory(void **state)
     assert_int_equal(st.st_mode, S_IFDIR | 0755);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode, S_IFREG | 0644);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host_names),
-        cmocka_unit_test_setup_teardown(test_paths, begin, end),
-        cmocka_unit_test_setup_teardown(test_no_distances, begin, end),
-        cmocka_unit_test_setup_teardown(test_reads, begin, end),
-        cmocka_unit_test_setup_teardown(test_reads_fail, begin, end),
-        cmocka_unit_test_setup_teardown(test_no_mode, begin, end),
-        cmocka_unit_test_setup_teardown(test_close_fails, begin, end),
-        /* the last: /run is another one then */
-        cmocka_unit_test_setup_teardown(test_standard_directory, begin, end),
-    };
-    return cmocka_run_group_tests_name("cache_path", tests, NULL, NULL);
 }

@@ -2,24 +2,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "leak_check.h"
 #include "topology/cache.h"
 #include "topology/fingerprint.h"
 #include "topology/node_serialize.h"
+#include "unit.h"
 
 enum { DEADLINE_MS = 30000 };
 
@@ -70,9 +66,8 @@ static int read_cache(const char *distances)
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-static void test_write_read(void **state)
+TEST_WITHIN(test_write_read, make_directory, remove_directory)
 {
-    (void)state;
     struct nuioa_node node, kept;
     struct stat st;
     void *a, *b;
@@ -111,9 +106,8 @@ static void flip(off_t at)
 }
 
 /* Magic, boot id, host, fingerprint, distance file, packed node: lib/topology/cache.c. */
-static void test_stale(void **state)
+TEST_WITHIN(test_stale, make_directory, remove_directory)
 {
-    (void)state;
     static const struct {
         off_t at;
         int rc;
@@ -156,9 +150,8 @@ static void write_text(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void test_other_distances(void **state)
+TEST_WITHIN(test_other_distances, make_directory, remove_directory)
 {
-    (void)state;
     const char *site = link_path; /* any file of ours */
     write_text(site, "nuioa-distances 1\n");
     write_cache(site);
@@ -171,9 +164,8 @@ static void test_other_distances(void **state)
     assert_int_equal(read_cache(site), -ESTALE);
 }
 
-static void test_fingerprint(void **state)
+TEST_WITHIN(test_fingerprint, make_directory, remove_directory)
 {
-    (void)state;
     uint64_t before = nuioa_fingerprint("");
     write_cache(NULL);
     assert_int_equal(nuioa_fingerprint(""), before);
@@ -185,9 +177,8 @@ static void test_fingerprint(void **state)
     assert_int_equal(read_cache(NULL), 0);
 }
 
-static void test_fingerprint_of_devices(void **state)
+TEST_WITHIN(test_fingerprint_of_devices, make_directory, remove_directory)
 {
-    (void)state;
     struct dump dump;
     dump_make(&dump);
     dump_pci(&dump, "0000:81:00.0", "0x020000 0x8086 0x1521");
@@ -216,9 +207,8 @@ static void test_fingerprint_of_devices(void **state)
 }
 
 /* A GPU may be known by its render node only, which comes when its driver is loaded. */
-static void test_fingerprint_of_gpus(void **state)
+TEST_WITHIN(test_fingerprint_of_gpus, make_directory, remove_directory)
 {
-    (void)state;
     struct dump dump;
     char old[128], new[128];
     dump_make(&dump);
@@ -240,9 +230,8 @@ static void test_fingerprint_of_gpus(void **state)
 
 /* --- what root may believe -------------------------------------------------------------------- */
 
-static void test_modes(void **state)
+TEST_WITHIN(test_modes, make_directory, remove_directory)
 {
-    (void)state;
     write_cache(NULL);
     static const mode_t bad[] = { 0666, 0664, 0646, 0602 };
     for (unsigned i = 0; i < 4; i++) {
@@ -266,9 +255,8 @@ static void test_modes(void **state)
     }
 }
 
-static void test_no_links(void **state)
+TEST_WITHIN(test_no_links, make_directory, remove_directory)
 {
-    (void)state;
     struct nuioa_node node;
     write_cache(NULL);
     assert_int_equal(symlink(path, link_path), 0);
@@ -285,9 +273,8 @@ static void test_no_links(void **state)
 }
 
 /* None may block the reader either. */
-static void test_no_special_files(void **state)
+TEST_WITHIN(test_no_special_files, make_directory, remove_directory)
 {
-    (void)state;
     struct nuioa_node node;
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(read_cache(NULL), -EPERM);
@@ -296,9 +283,8 @@ static void test_no_special_files(void **state)
     assert_int_equal(nuioa_cache_read("/dev/zero", NULL, &node, NULL), -EPERM);
 }
 
-static void test_owner(void **state)
+TEST_WITHIN(test_owner, make_directory, remove_directory)
 {
-    (void)state;
     if (geteuid()) {
         print_message("# only root can give a file away\n");
         skip();
@@ -335,9 +321,8 @@ static void get(unsigned deadline_ms, unsigned warnings)
     nuioa_node_free(&node);
 }
 
-static void test_get(void **state)
+TEST_WITHIN(test_get, make_directory, remove_directory)
 {
-    (void)state;
     struct leak_check before = leak_check_begin();
     get(DEADLINE_MS, 0); /* discovers, and keeps it */
     leak_check_end(&before);
@@ -356,9 +341,8 @@ static void test_get(void **state)
     leak_check_end(&before);
 }
 
-static void test_get_late(void **state)
+TEST_WITHIN(test_get_late, make_directory, remove_directory)
 {
-    (void)state;
     struct nuioa_node node, empty;
     struct nuioa_error err = { "" };
     struct leak_check before = leak_check_begin();
@@ -394,9 +378,8 @@ static void copy_file(const char *from, const char *to)
 }
 
 /* Described in the child as well, never kept, and believed only if nobody else can change it. */
-static void test_get_emulated(void **state)
+TEST_WITHIN(test_get_emulated, make_directory, remove_directory)
 {
-    (void)state;
     char xml[PATH_MAX];
     struct nuioa_node node;
     struct nuioa_error err = { "" };
@@ -421,9 +404,8 @@ static void test_get_emulated(void **state)
     leak_check_end(&before);
 }
 
-static void test_get_with_distances(void **state)
+TEST_WITHIN(test_get_with_distances, make_directory, remove_directory)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_source source = { .distances = link_path };
     write_text(link_path, "nuioa-distances 1\n");
@@ -444,9 +426,8 @@ static double now_ms(void)
 }
 
 /* No limits: figures for people. */
-static void test_cost(void **state)
+TEST_WITHIN(test_cost, make_directory, remove_directory)
 {
-    (void)state;
     enum { ROUNDS = 200 };
     struct nuioa_node node;
     write_cache(NULL);
@@ -473,28 +454,4 @@ static void test_cost(void **state)
                   "%.0f us, discovery %.0f us\n",
                   fingerprint * 1e3 / ROUNDS, refresh * 1e3 / ROUNDS, nics, whole * 1e3 / ROUNDS,
                   load * 1e3);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_write_read),
-        TEST(test_stale),
-        TEST(test_other_distances),
-        TEST(test_fingerprint),
-        TEST(test_fingerprint_of_devices),
-        TEST(test_fingerprint_of_gpus),
-        TEST(test_modes),
-        TEST(test_no_links),
-        TEST(test_no_special_files),
-        TEST(test_owner),
-        TEST(test_get),
-        TEST(test_get_late),
-        TEST(test_get_emulated),
-        TEST(test_get_with_distances),
-        TEST(test_cost),
-    };
-    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

@@ -2,20 +2,16 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "pmix/client/device_numa.h"
 #include "pmix/client/gpu_nics.h"
 #include "pmix/client/nuioa-client.h"
+#include "unit.h"
 
 /* libnuioa-client reads where a device is from files of /sys and /proc: here, from a root that is
  * made for each test. */
@@ -91,9 +87,8 @@ static int remove_sysfs(void **state)
     return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void test_devices(void **state)
+TEST_WITHIN(test_devices, make_sysfs, remove_sysfs)
 {
-    (void)state;
     static const struct {
         const char *name;
         int numa;
@@ -124,9 +119,8 @@ static void test_devices(void **state)
     assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
 }
 
-static void test_uuids(void **state)
+TEST_WITHIN(test_uuids, make_sysfs, remove_sysfs)
 {
-    (void)state;
     static const char uuid[] = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
     static const char *const unknown[] = { "GPU-8932f937",
                                            "GPU-8932f937-d72c-4106-c12f-20bd9faed9f7",
@@ -150,9 +144,8 @@ static void test_uuids(void **state)
 }
 
 /* The path of the device is so long that its numa_node has none. Cut, it is another file's. */
-static void test_long_paths(void **state)
+TEST_WITHIN(test_long_paths, make_sysfs, remove_sysfs)
 {
-    (void)state;
     enum { LENGTH = PATH_MAX - sizeof("/numa") };
     char path[PATH_MAX], link[128];
     put("sys/devices/long/numa_node", "2\n");
@@ -177,13 +170,4 @@ static void test_long_paths(void **state)
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     assert_int_equal(device_numa(path, "long"), -EINVAL);
-}
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_devices, make_sysfs, remove_sysfs),
-        cmocka_unit_test_setup_teardown(test_uuids, make_sysfs, remove_sysfs),
-        cmocka_unit_test_setup_teardown(test_long_paths, make_sysfs, remove_sysfs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

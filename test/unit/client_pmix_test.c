@@ -2,19 +2,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
 #include "pmix/client/nuioa-client.h"
 #include "ranks/rank_id.h"
+#include "unit.h"
 
 /* libnuioa-client in a process that has loaded a libpmix: libpmix_stand_in.c. */
 
@@ -54,9 +50,8 @@ static int be_rank_5(void **state)
     return 0;
 }
 
-static void test_all_is_read(void **state)
+TEST_WITHIN(test_all_is_read, be_rank_5, NULL)
 {
-    (void)state;
     struct leak_check before = leak_check_begin();
     struct nuioa_client *c = nuioa_client_open();
     const uint32_t *ranks;
@@ -85,9 +80,8 @@ static void test_all_is_read(void **state)
 }
 
 /* nuioa exec has told this rank more than the plugin knew. */
-static void test_of_exec(void **state)
+TEST_WITHIN(test_of_exec, be_rank_5, NULL)
 {
-    (void)state;
     char id[NUIOA_RANK_ID_SIZE];
     nuioa_rank_id(environ, id);
     setenv("NUIOA_EXEC", id, 1);
@@ -120,11 +114,10 @@ static void assert_source(enum nuioa_client_source source)
 }
 
 /* Where PMIx has no answer the environment counts. */
-static void test_no_answer(void **state)
+TEST_WITHIN(test_no_answer, be_rank_5, NULL)
 {
     static const char *const words[] = { "not initialized", "knows nothing", "version 0",
                                          "other types" };
-    (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         setenv("PMIX_STAND_IN", words[i], 1);
         unsetenv("NUIOA_VERSION");
@@ -134,9 +127,8 @@ static void test_no_answer(void **state)
     }
 }
 
-static void test_no_rank_of_pmix(void **state)
+TEST_WITHIN(test_no_rank_of_pmix, be_rank_5, NULL)
 {
-    (void)state;
     setenv("PMIX_RANK", "five", 1);
     assert_source(NUIOA_CLIENT_NOTHING);
     unsetenv("PMIX_RANK");
@@ -147,9 +139,8 @@ static void test_no_rank_of_pmix(void **state)
 }
 
 /* An array of another type is no list of ranks; the rest of the advice counts. */
-static void test_other_arrays(void **state)
+TEST_WITHIN(test_other_arrays, be_rank_5, NULL)
 {
-    (void)state;
     const uint32_t *ranks;
     setenv("PMIX_STAND_IN", "other arrays", 1);
     struct nuioa_client *c = nuioa_client_open();
@@ -255,23 +246,11 @@ static int no_thread(void)
     return 0;
 }
 
-static void test_forked(void **state)
+TEST_WITHIN(test_forked, be_rank_5, NULL)
 {
-    (void)state;
     in_child(single);
     in_child(not_single);
     in_child(no_thread);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_all_is_read, be_rank_5),
-        cmocka_unit_test_setup(test_no_answer, be_rank_5),
-        cmocka_unit_test_setup(test_no_rank_of_pmix, be_rank_5),
-        cmocka_unit_test_setup(test_other_arrays, be_rank_5),
-        cmocka_unit_test_setup(test_of_exec, be_rank_5),
-        cmocka_unit_test_setup(test_forked, be_rank_5),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+ALL_WITHIN(load, unload)

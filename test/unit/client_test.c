@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "pmix/client/nuioa-client.h"
 #include "ranks/rank_id.h"
+#include "unit.h"
 
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 
@@ -70,9 +66,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static void test_all_is_read(void **state)
+TEST_WITHIN(test_all_is_read, set_up, NULL)
 {
-    (void)state;
     struct nuioa_client *c = nuioa_client_open();
     const uint32_t *ranks;
     uint32_t leader = 99;
@@ -130,9 +125,8 @@ static void assert_nothing_is_read(void)
     nuioa_client_close(c);
 }
 
-static void test_no_advice(void **state)
+TEST_WITHIN(test_no_advice, set_up, NULL)
 {
-    (void)state;
     assert_no_advice(NULL);
     nuioa_client_close(NULL);
     clear();
@@ -140,9 +134,8 @@ static void test_no_advice(void **state)
 }
 
 /* Inherited variables of another process mislead. */
-static void test_of_another_process(void **state)
+TEST_WITHIN(test_of_another_process, set_up, NULL)
 {
-    (void)state;
     setenv("SLURM_PROCID", "9", 1); /* on no list of this node */
     assert_nothing_is_read();
     be_rank_5();
@@ -168,9 +161,8 @@ static void test_of_another_process(void **state)
 
 /* What nuioa exec has told this rank is believed, whoever has started it; and not what it has told
  * another one, from which this one has inherited it. */
-static void test_of_exec(void **state)
+TEST_WITHIN(test_of_exec, set_up, NULL)
 {
-    (void)state;
     static const char *const launchers[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK" };
     char id[NUIOA_RANK_ID_SIZE];
     for (unsigned i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
@@ -213,9 +205,8 @@ static const char *nics_of(const char *gpu)
     return found;
 }
 
-static void test_nics_of_gpus(void **state)
+TEST_WITHIN(test_nics_of_gpus, set_up, NULL)
 {
-    (void)state;
     const char *nics;
     assert_string_equal(nics_of("0000:1b:00.0"), "mlx5_0:1,mlx5_1:1"); /* its only one */
     assert_string_equal(nics_of("0000:2a:00.0"), "unknown");
@@ -255,9 +246,8 @@ static void test_nics_of_gpus(void **state)
     }
 }
 
-static void test_contradictions(void **state)
+TEST_WITHIN(test_contradictions, set_up, NULL)
 {
-    (void)state;
     setenv("NUIOA_LEADER", "4", 1); /* not the first of the order */
     assert_nothing_is_read();
     be_rank_5();
@@ -279,9 +269,8 @@ static size_t order_of(const char *text, const uint32_t **ranks, struct nuioa_cl
     return nuioa_client_order(*c, ranks);
 }
 
-static void test_lists(void **state)
+TEST_WITHIN(test_lists, set_up, NULL)
 {
-    (void)state;
     static const char *const malformed[] = { "6,",           ",6",    "6,,8", "6-",
                                              "-6",           "6-4",   "6:2",  "0-6:0",
                                              "6,x",          "0x6",   "6 ",   "4294967295",
@@ -300,9 +289,8 @@ static void test_lists(void **state)
     nuioa_client_close(c);
 }
 
-static void test_best_of_some(void **state)
+TEST_WITHIN(test_best_of_some, set_up, NULL)
 {
-    (void)state;
     static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 }, others[] = { 1, 2 },
                           pair[] = { 5, 4, 7 };
     uint32_t indexes[4] = { 9, 9, 9, 9 };
@@ -325,9 +313,8 @@ static void test_best_of_some(void **state)
 
 /* More ranks than an environment string holds: no order, but a leader. */
 /* `indexes` has room for as many ranks as are asked for. */
-static void test_rank_named_twice(void **state)
+TEST_WITHIN(test_rank_named_twice, set_up, NULL)
 {
-    (void)state;
     static const uint32_t pair[] = { 4, 6 };
     uint32_t indexes[3] = { 77, 77, 77 };
     setenv("NUIOA_ORDER", "6,4,6,4,5,6", 1);
@@ -339,9 +326,8 @@ static void test_rank_named_twice(void **state)
     nuioa_client_close(c);
 }
 
-static void test_leader_without_order(void **state)
+TEST_WITHIN(test_leader_without_order, set_up, NULL)
 {
-    (void)state;
     static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 };
     unsetenv("NUIOA_ORDER");
     struct nuioa_client *c = nuioa_client_open();
@@ -368,9 +354,8 @@ static void vote_with(const char *name, const char *value, uint64_t vote[2])
     nuioa_client_close(c);
 }
 
-static void test_votes(void **state)
+TEST_WITHIN(test_votes, set_up, NULL)
 {
-    (void)state;
     uint64_t mine[2], same[2], other[2], none[2];
     vote_with(NULL, NULL, mine);
     vote_with("NUIOA_WEIGHT", "1", same);
@@ -381,22 +366,4 @@ static void test_votes(void **state)
     assert_int_equal(agree(other, mine), 0);
     assert_int_equal(agree(mine, none), 0);
     assert_int_equal(agree(none, none), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_all_is_read, set_up),
-        cmocka_unit_test_setup(test_no_advice, set_up),
-        cmocka_unit_test_setup(test_of_another_process, set_up),
-        cmocka_unit_test_setup(test_of_exec, set_up),
-        cmocka_unit_test_setup(test_nics_of_gpus, set_up),
-        cmocka_unit_test_setup(test_contradictions, set_up),
-        cmocka_unit_test_setup(test_lists, set_up),
-        cmocka_unit_test_setup(test_best_of_some, set_up),
-        cmocka_unit_test_setup(test_rank_named_twice, set_up),
-        cmocka_unit_test_setup(test_leader_without_order, set_up),
-        cmocka_unit_test_setup(test_votes, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "leak_check.h"
@@ -20,6 +15,7 @@
 #include "tools/probe/distance_write.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
+#include "unit.h"
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
@@ -38,9 +34,8 @@ static const struct {
     { { 10 }, { 0 }, 1 },
 };
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof(rows) / sizeof(rows[0]); t++) {
         uint32_t matrix[36];
         uint8_t level[36];
@@ -58,9 +53,8 @@ static void test_levels(void **state)
 }
 
 /* More classes than a level can number. */
-static void test_many_levels(void **state)
+TEST(test_many_levels)
 {
-    (void)state;
     enum { COUNT = 400 };
     struct nuioa_distance d = { .count = COUNT };
     d.matrix = calloc(COUNT * COUNT, sizeof(*d.matrix));
@@ -78,9 +72,8 @@ static void test_many_levels(void **state)
 }
 
 /* Memory without CPUs makes no level: others are as near as without it. */
-static void test_levels_without_cpus(void **state)
+TEST(test_levels_without_cpus)
 {
-    (void)state;
     static const struct {
         uint32_t row[5];
         uint8_t level[5];
@@ -107,9 +100,8 @@ static void test_levels_without_cpus(void **state)
 
 /* A NIC near ordinary memory and HBM has its levels from the NUMA node with CPUs. A NIC that is
  * near memory without CPUs only has levels, too. */
-static void test_levels_from_memory(void **state)
+TEST(test_levels_from_memory)
 {
-    (void)state;
     static const uint32_t matrix[] = { 10, 12, 21, 13, 12, 10, 21, 14,
                                        21, 21, 10, 23, 13, 13, 13, 10 };
     struct nuioa_node node;
@@ -142,9 +134,8 @@ static void load(struct nuioa_node *node, const char *topology, const char *dist
     assert_string_equal(err.text, "");
 }
 
-static void test_sources(void **state)
+TEST(test_sources)
 {
-    (void)state;
     static const struct {
         const char *topology, *source, *warning;
         uint32_t first_row[4];
@@ -171,9 +162,8 @@ static void test_sources(void **state)
 }
 
 /* The 8-socket Opteron of the master thesis: from 5 to 0 is not as far as from 0 to 5. */
-static void test_not_symmetric(void **state)
+TEST(test_not_symmetric)
 {
-    (void)state;
     struct nuioa_node node, built;
     load(&node, "hagrid5", NULL);
     machine_hagrid(&built, 5);
@@ -272,9 +262,8 @@ static const struct {
     { HEADER "engine\n", -EINVAL, { 0 }, ":2:" },
 };
 
-static void test_site_file(void **state)
+TEST(test_site_file)
 {
-    (void)state;
     static const struct shape shape = { 2, 2, 1, 1, NULL };
     struct nuioa_node node;
     machine_build(&node, &shape);
@@ -296,9 +285,8 @@ static void test_site_file(void **state)
 }
 
 /* '#' and '=' inside the quotes belong to the model. */
-static void test_site_model(void **state)
+TEST(test_site_model)
 {
-    (void)state;
     static const struct shape shape = { 1, 2, 1, 1, NULL };
     struct nuioa_node node;
     uint32_t matrix[1] = { 0 };
@@ -312,9 +300,8 @@ static void test_site_model(void **state)
 }
 
 /* A new section counts, wherever blanks stand in the old one: the reader takes "\r" as a blank. */
-static void test_site_written(void **state)
+TEST(test_site_written)
 {
-    (void)state;
     static const uint32_t written[4] = { 10, 77, 78, 10 };
     static const char *const before[] = { "", " \t", "\r", "\r\r " };
     struct nuioa_node node;
@@ -359,9 +346,8 @@ static int write_short(const char *path, const struct nuioa_node *node, struct n
 
 /* The disk becomes full, at the end or in the midst of a section that is kept: the old file stays
  * as it is. */
-static void test_site_without_space(void **state)
+TEST(test_site_without_space)
 {
-    (void)state;
     static const size_t lengths[] = { 4090, 9000 };
     char directory[] = "/tmp/nuioa-distances.XXXXXX", path[64], text[10000], kept[10000];
     struct nuioa_node node;
@@ -393,9 +379,8 @@ static void test_site_without_space(void **state)
 }
 
 /* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
-static void test_site_in_node(void **state)
+TEST(test_site_in_node)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -417,20 +402,4 @@ static void test_site_in_node(void **state)
     dump_remove(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_many_levels),
-        cmocka_unit_test(test_levels_without_cpus),
-        cmocka_unit_test(test_levels_from_memory),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_not_symmetric),
-        cmocka_unit_test(test_site_file),
-        cmocka_unit_test(test_site_model),
-        cmocka_unit_test(test_site_in_node),
-        cmocka_unit_test(test_site_written),
-        cmocka_unit_test(test_site_without_space),
-    };
-    return cmocka_run_group_tests_name("distance", tests, make_site_file, remove_site_file);
-}
+ALL_WITHIN(make_site_file, remove_site_file)

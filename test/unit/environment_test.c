@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/environment.h"
 #include "output/user_variables.h"
 #include "plan_case.h"
+#include "unit.h"
 
 static const char *find(const char *env, const char *name)
 {
@@ -37,9 +34,8 @@ static const char *block_of_threads(struct plan_case *s, unsigned omp_threads)
     return env;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     char text[256];
     machine_quad(&s->node);
@@ -79,9 +75,8 @@ static void test_threads(void **state)
 
 /* Two ranks have two cores of both NUMA nodes each, and each NUMA node has a NIC. The threads of a
  * rank begin near the NIC of the rank. */
-static void test_threads_own_nic(void **state)
+TEST(test_threads_own_nic)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     char text[256];
     machine_build(&s->node, &(struct shape){
@@ -116,9 +111,8 @@ static const char *const progress[] = { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
 
 /* A progress thread gets the core after those of the OpenMP threads, then the second hardware
  * thread of the nearest; else it is not pinned. */
-static void test_progress(void **state)
+TEST(test_progress)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
@@ -149,9 +143,8 @@ static void test_progress(void **state)
     plan_case_free(s);
 }
 
-static void test_environment(void **state)
+TEST(test_environment)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     char env[16384];
     machine_hagrid(&s->node, 5);
@@ -182,9 +175,8 @@ static void test_environment(void **state)
 }
 
 /* A rank is told all its NICs, the first of which is NUIOA_NIC, and its GPUs if they are known. */
-static void test_several_nics(void **state)
+TEST(test_several_nics)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     char env[16384];
     machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
@@ -215,9 +207,8 @@ static void test_several_nics(void **state)
 }
 
 /* One variable of a program's says what another one would: then ours is not set. */
-static void test_set_otherwise(void **state)
+TEST(test_set_otherwise)
 {
-    (void)state;
     char mpich[] = "MPICH_PROGRESS_THREAD_AFFINITY=1", intel[] = "I_MPI_ASYNC_PROGRESS_THREADS=2";
     char *const set[][2] = { { mpich, NULL }, { intel, NULL } };
     for (unsigned i = 0; i < 2; i++)
@@ -227,9 +218,8 @@ static void test_set_otherwise(void **state)
 }
 
 /* A setting without a name, or with one that is too long, is left out. */
-static void test_block(void **state)
+TEST(test_block)
 {
-    (void)state;
     static const char settings[] = "A=1\0without\0ABCDEFGH=long\0ABCDEFG==\0B=\0";
     const char *rest = settings;
     char name[8];
@@ -240,15 +230,4 @@ static void test_block(void **state)
     assert_string_equal(nuioa_block_next(&rest, name, sizeof(name)), "");
     assert_string_equal(name, "B");
     assert_null(nuioa_block_next(&rest, name, sizeof(name)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_own_nic),
-        cmocka_unit_test(test_progress),     cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_several_nics), cmocka_unit_test(test_set_otherwise),
-        cmocka_unit_test(test_block),
-    };
-    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

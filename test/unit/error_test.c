@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "util/error.h"
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     struct nuioa_error err;
     assert_int_equal(nuioa_fail(&err, -EINVAL, "nic=%s", "a\nb\033[1m"), -EINVAL);
     assert_string_equal(err.text, "nic=a?b?[1m");
@@ -20,9 +15,8 @@ static void test_lines(void **state)
     assert_int_equal(nuioa_fail(NULL, -EIO, "nobody asks"), -EIO);
 }
 
-static void test_warnings(void **state)
+TEST(test_warnings)
 {
-    (void)state;
     struct nuioa_warnings w = { 0 };
     nuioa_warn(NULL, "nobody asks");
     nuioa_warn(&w, "twice");
@@ -37,7 +31,7 @@ static void test_warnings(void **state)
 }
 
 /* Printable characters stay, in any script; each other one becomes '?'. */
-static void test_printable(void **state)
+TEST(test_printable)
 {
     static const char *const texts[][2] = {
         { "gr\303\266\303\237e \346\227\245 \360\237\230\200", NULL },
@@ -53,21 +47,10 @@ static void test_printable(void **state)
         { "\303x\346\227y\360\237\230z", "?x??y???z" },                    /* cut short */
         { "\346\227", "??" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         char text[64];
         strcpy(text, texts[i][0]);
         nuioa_make_printable(text);
         assert_string_equal(text, texts[i][1] ? texts[i][1] : texts[i][0]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_printable),
-    };
-    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

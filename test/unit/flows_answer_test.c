@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "profile/profile.h"
 #include "spank/stepd/flows_answer.h"
+#include "unit.h"
 
 /* The answer of the child that reads a hints file, and answers of one that lies. */
 
@@ -26,8 +22,9 @@ struct answer {
 
 static struct answer good;
 
-static void make_good(void)
+static int make_good(void **state)
 {
+    (void)state;
     static const uint32_t ranks[TASKS] = { 5, 0, 1, 2 };
     char path[] = "/tmp/nuioa-flows-XXXXXX";
     static const char text[] =
@@ -42,7 +39,7 @@ static void make_good(void)
     memcpy(&good, answer, sizeof(good));
     free(answer);
     close(fd);
-    unlink(path);
+    return unlink(path);
 }
 
 static int read_it(const struct answer *answer, size_t length, struct profile_part *part)
@@ -64,9 +61,8 @@ static void refused(const struct answer *answer, size_t length, int code)
     assert_true(part.sent <= 0);
 }
 
-static void test_right(void **state)
+TEST(test_right)
 {
-    (void)state;
     struct profile_part part;
     assert_int_equal(read_it(&good, sizeof(good), &part), 0);
     assert_float_equal(part.weights[0], 0, 0);
@@ -84,9 +80,8 @@ static void test_right(void **state)
     free(part.pairs);
 }
 
-static void test_length(void **state)
+TEST(test_length)
 {
-    (void)state;
     assert_true(flows_answer_max(TASKS) >= sizeof(good));
     for (size_t length = 0; length < sizeof(good); length++)
         refused(&good, length, -EPROTO);
@@ -104,9 +99,8 @@ static void test_length(void **state)
 }
 
 /* Four tasks form six pairs, and no more. */
-static void test_many_pairs(void **state)
+TEST(test_many_pairs)
 {
-    (void)state;
     struct {
         struct answer head;
         struct nuioa_pair more[4];
@@ -120,9 +114,8 @@ static void test_many_pairs(void **state)
     assert_true(flows_answer_max(4096) < 20 << 20);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     static const double wrong[] = { NAN, -NAN, INFINITY, -INFINITY, -1, 1e31 };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         double *const numbers[] = { &good.sent,           &good.sent_off,
@@ -151,9 +144,8 @@ static void refused_pair(unsigned number, uint32_t first, uint32_t second)
     refused(&wrong, sizeof(wrong), -EPROTO);
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     refused_pair(2, 2, TASKS);
     refused_pair(2, UINT32_MAX - 1, UINT32_MAX);
     refused_pair(0, 3, 0);
@@ -163,9 +155,8 @@ static void test_pairs(void **state)
     refused_pair(2, 0, 1);
 }
 
-static void test_error(void **state)
+TEST(test_error)
 {
-    (void)state;
     uint32_t ranks[TASKS] = { 0, 1, 2, 3 };
     struct profile_part part;
     size_t length;
@@ -185,11 +176,10 @@ static void test_error(void **state)
 }
 
 /* Each failure has a text of its own. */
-static void test_reason(void **state)
+TEST(test_reason)
 {
     static const int codes[] = { -ENOENT, -ETIMEDOUT, -EINVAL, -EFBIG, -E2BIG,
                                  -ECHILD, -EPROTO,    -ESTALE, -EACCES };
-    (void)state;
     for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++)
         for (unsigned k = 0; k < i; k++)
             assert_string_not_equal(flows_answer_reason(codes[i]), flows_answer_reason(codes[k]));
@@ -199,14 +189,4 @@ static void test_reason(void **state)
     assert_string_equal(flows_answer_reason(-ESTALE), "the ranks of this node have changed");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),      cmocka_unit_test(test_length),
-        cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_error),
-        cmocka_unit_test(test_reason),
-    };
-    make_good();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALL_WITHIN(make_good, NULL)

@@ -3,17 +3,13 @@
 /* Free cores of the step as places for ranks: each condition by itself. test/topologies/drawn.t
  * judges the plans of random machines. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
 static void bind_to(struct plan_case *s, const char *masks)
@@ -81,9 +77,8 @@ static void allow(struct plan_case *s, const char *cpus)
 
 /* --- no hints --------------------------------------------------------------------------------- */
 
-static void test_block(void **state)
+TEST(test_block)
 {
-    (void)state;
     expect(hagrid5("0;1"), "10;11", NUIOA_REASON_BLOCK_MOVED);
     expect(hagrid5("0"), "10", NUIOA_REASON_ALONE_MOVED);
     /* A second block follows, to where neighbours are as near and the NIC is no farther. */
@@ -94,9 +89,8 @@ static void test_block(void **state)
 }
 
 /* As many cores, as many hardware threads in each, and the same ranks on a core. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     expect(quad("0;8"), "2;10", NUIOA_REASON_BLOCK_MOVED);
     expect(quad("0;1"), "2;3", NUIOA_REASON_BLOCK_MOVED);
     expect(quad("0,8;1,9"), "2,10;3,11", NUIOA_REASON_BLOCK_MOVED);
@@ -105,9 +99,8 @@ static void test_threads(void **state)
 }
 
 /* Who shares an L3 or an L2 still does, and nobody else. */
-static void test_caches(void **state)
+TEST(test_caches)
 {
-    (void)state;
     static const struct {
         uint32_t near[4]; /* the L3 of the cores of the NIC's NUMA node */
         uint32_t far[4];  /* and of the ranks' */
@@ -141,9 +134,8 @@ static void test_caches(void **state)
 }
 
 /* A block needs a NUMA node without ranks, and room for all of it. */
-static void test_room(void **state)
+TEST(test_room)
 {
-    (void)state;
     /* The block that gives way to the first goes to free cores near the NIC, not far from it. */
     expect(hagrid5("0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
     struct plan_case *s = hagrid5("0;1;2");
@@ -155,9 +147,8 @@ static void test_room(void **state)
 }
 
 /* Blocks of unlike size change places if free cores make up for the difference. */
-static void test_unlike_blocks(void **state)
+TEST(test_unlike_blocks)
 {
-    (void)state;
     static const struct {
         const char *masks, *cpus;
     } cases[] = {
@@ -188,9 +179,8 @@ static void test_unlike_blocks(void **state)
 
 /* Ranks that have the same NUMA nodes are a block, too: one rank for each socket, with sub-NUMA
  * clusters. */
-static void test_wide_blocks(void **state)
+TEST(test_wide_blocks)
 {
-    (void)state;
     static const uint32_t sockets[] = { 10, 12, 20, 20, 12, 10, 20, 20,
                                         20, 20, 10, 12, 20, 20, 12, 10 };
     for (unsigned nic = 0; nic < 4; nic++) {
@@ -215,9 +205,8 @@ static void test_wide_blocks(void **state)
 }
 
 /* Where each rank is a block they take no core of each other, and none that another one keeps. */
-static void test_split_blocks(void **state)
+TEST(test_split_blocks)
 {
-    (void)state;
     static const struct {
         unsigned numas, cores;
         const char *masks;
@@ -242,9 +231,8 @@ static void test_split_blocks(void **state)
 }
 
 /* PUs without a NUMA node have no shape that another NUMA node could have. */
-static void test_unknown_numa(void **state)
+TEST(test_unknown_numa)
 {
-    (void)state;
     static const char *const masks[] = { "3-5", "3,4;12", "3,4;8", "3;4;5" };
     for (size_t k = 0; k < sizeof(masks) / sizeof(*masks); k++) {
         struct plan_case *s = plan_case_new();
@@ -267,9 +255,8 @@ static void test_unknown_numa(void **state)
 }
 
 /* Two NICs, and rank 1 is beside one: rank 0 goes to the other one, and rank 1 stays. */
-static void test_no_loss(void **state)
+TEST(test_no_loss)
 {
-    (void)state;
     struct plan_case *s = quad("0;2");
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,1");
@@ -277,9 +264,8 @@ static void test_no_loss(void **state)
 }
 
 /* Another step may have the other thread of a core. */
-static void test_whole_cores(void **state)
+TEST(test_whole_cores)
 {
-    (void)state;
     struct plan_case *s = quad("0;1");
     allow(s, "0-7,8-9,12-13");
     expect(s, "0;1", NUIOA_REASON_BLOCK_NO_FREE);
@@ -294,9 +280,8 @@ static void test_whole_cores(void **state)
 
 /* --- hints ------------------------------------------------------------------------------------ */
 
-static void test_heavy(void **state)
+TEST(test_heavy)
 {
-    (void)state;
     static const double last[] = { 0, 0, 1 }, falling[] = { 3, 2, 1 };
     struct plan_case *s = hagrid5("0;1;2");
     plan_case_weigh(s, last);
@@ -372,9 +357,8 @@ static const struct {
 
 #define REFUSALS (sizeof(refusals) / sizeof(*refusals))
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     static const char *const masks[] = { "0", "0;1", "0;2;1;3" };
     for (size_t k = 0; k < REFUSALS; k++) {
         for (size_t m = 0; m < 2; m++) {
@@ -402,9 +386,8 @@ static void test_refused(void **state)
 }
 
 /* Advice is only given where it helps. */
-static void test_advice(void **state)
+TEST(test_advice)
 {
-    (void)state;
     static const char *const masks[] = { "0", "0;1" };
     for (size_t m = 0; m < 2; m++) {
         struct plan_case *s = hagrid5(masks[m]);
@@ -424,18 +407,4 @@ static void test_advice(void **state)
     s = hagrid5("0-3;0-3,8"); /* hints cannot bring one of them nearer */
     expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);
     allow(NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_caches),        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_unlike_blocks), cmocka_unit_test(test_wide_blocks),
-        cmocka_unit_test(test_no_loss),       cmocka_unit_test(test_split_blocks),
-        cmocka_unit_test(test_unknown_numa),  cmocka_unit_test(test_whole_cores),
-        cmocka_unit_test(test_heavy),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_advice),
-    };
-    return cmocka_run_group_tests_name("free_cores", tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "topology/gpu_device_file.h"
+#include "unit.h"
 
 /* Four GPUs of three vendors, in PCI order. */
 static struct nuioa_gpu gpus[] = {
@@ -35,9 +31,8 @@ static void render(const struct dump *dump, const char *name, const char *device
 }
 
 /* The numbers in the names of the files are not in PCI order. */
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_gpu_device d[4];
     dump_make(&dump);
@@ -68,9 +63,8 @@ static void test_files(void **state)
 }
 
 /* The open driver of NVIDIA GPUs has no file below proc, but a render node. */
-static void test_nouveau(void **state)
+TEST(test_nouveau)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_gpu_device d[4];
     dump_make(&dump);
@@ -90,9 +84,8 @@ static void kfd(const struct dump *dump, unsigned number, const char *text)
 
 /* Nodes of AMD's driver: a processor, GPUs against PCI order, and one that is denied, which has no
  * properties to read. The third GPU is divided, and its parts have one address. */
-static void test_kfd(void **state)
+TEST(test_kfd)
 {
-    (void)state;
     static struct nuioa_gpu amd[] = {
         { .pci = "0000:c1:00.0", .vendor = NUIOA_GPU_AMD },
         { .pci = "0000:c5:00.0", .vendor = NUIOA_GPU_AMD },
@@ -127,9 +120,8 @@ static void test_kfd(void **state)
     dump_remove(&dump);
 }
 
-static void test_rubbish(void **state)
+TEST(test_rubbish)
 {
-    (void)state;
     static const char uuid[] = "GPU UUID: GPU-0123456789012345678901234567890123456789012345678901"
                                "23456789012345678901234567890123456789";
     struct dump dump;
@@ -157,9 +149,8 @@ static void test_rubbish(void **state)
     dump_remove(&dump);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     struct nuioa_gpu_device d[4];
     struct nuioa_node other = node;
     memset(d, 'x', sizeof(d));
@@ -171,13 +162,4 @@ static void test_nothing(void **state)
     assert_int_equal(nuioa_gpu_devices_read(&other, "", d), 0);
     assert_string_equal(d[0].file, "");
     assert_string_equal(d[0].uuid, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_nouveau), cmocka_unit_test(test_kfd),
-        cmocka_unit_test(test_rubbish), cmocka_unit_test(test_nothing),
-    };
-    return cmocka_run_group_tests_name("gpu_device", tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "topology/node_load.h"
 #include "topology/pci_path.h"
+#include "unit.h"
 
 static void load(struct nuioa_node *node, const char *path)
 {
@@ -30,9 +26,8 @@ static void load_xml(struct nuioa_node *node, const char *name)
 }
 
 /* What of each GPU of gpu-paths.xml was found by hand. */
-static void test_paths(void **state)
+TEST(test_paths)
 {
-    (void)state;
     static const struct {
         const char *pci;
         enum nuioa_gpu_vendor vendor;
@@ -63,9 +58,8 @@ static void test_paths(void **state)
 }
 
 /* Without GPUs there are no paths. */
-static void test_no_gpu(void **state)
+TEST(test_no_gpu)
 {
-    (void)state;
     struct nuioa_node node;
     load_xml(&node, "infiniband");
     assert_int_equal(node.gpu_count, 0);
@@ -75,9 +69,8 @@ static void test_no_gpu(void **state)
 }
 
 /* A display is a GPU if the kernel has made a render node for it. */
-static void test_render_node(void **state)
+TEST(test_render_node)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -98,9 +91,8 @@ static void test_render_node(void **state)
 
 /* A VGA is what the screen hangs from, where the node has GPUs without a display; the runtimes of
  * its vendor count it all the same. Where all GPUs are VGAs, programs compute on them. */
-static void test_display_adapter(void **state)
+TEST(test_display_adapter)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -179,9 +171,8 @@ static unsigned displays_of_amd(const char *link_speed, const char *backend_devi
 
 /* A display of a management processor has no PCI Express link. A display that OpenCL or RSMI can
  * compute with is a GPU all the same. */
-static void test_displays_of_amd(void **state)
+TEST(test_displays_of_amd)
 {
-    (void)state;
     static const char disk[] =
         "<object type=\"OSDev\" gp_index=\"900\" name=\"x\" osdev_type=\"0\"/>";
     static const char rsmi[] =
@@ -213,9 +204,8 @@ static void add_bridge(const struct dump *dump, const char *busid, int bus, int 
 }
 
 /* As on a machine that runs: hwloc keeps all bridges that have something below them. */
-static void test_switches(void **state)
+TEST(test_switches)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -244,9 +234,8 @@ static void test_switches(void **state)
 }
 
 /* The host bridge of 0000:f0 says nothing: the device may know its NUMA node itself. */
-static void test_own_numa_node(void **state)
+TEST(test_own_numa_node)
 {
-    (void)state;
     for (int knows = 0; knows < 2; knows++) {
         struct dump dump;
         struct nuioa_node node;
@@ -266,9 +255,8 @@ static void test_own_numa_node(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     assert_string_equal(nuioa_path_name(NUIOA_PATH_PIX), "PIX");
     assert_string_equal(nuioa_path_name(NUIOA_PATH_SYS), "SYS");
     assert_null(nuioa_path_name(NUIOA_PATH_UNKNOWN));
@@ -278,15 +266,4 @@ static void test_names(void **state)
     assert_true(nuioa_path_shorter(NUIOA_PATH_SYS, NUIOA_PATH_UNKNOWN));
     assert_false(nuioa_path_shorter(NUIOA_PATH_UNKNOWN, NUIOA_PATH_PIX));
     assert_false(nuioa_path_shorter(NUIOA_PATH_PHB, NUIOA_PATH_PHB));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),           cmocka_unit_test(test_no_gpu),
-        cmocka_unit_test(test_render_node),     cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_own_numa_node),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_display_adapter), cmocka_unit_test(test_displays_of_amd),
-    };
-    return cmocka_run_group_tests_name("gpu_discover", tests, NULL, NULL);
 }

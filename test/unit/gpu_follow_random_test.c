@@ -3,18 +3,14 @@
 /* CPUs follow GPUs (option gpus): random machines, masks, GPUs and weights are compared with the
  * best of all permutations, or of all ways to put the ranks on cores. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "slots/slot.h"
 #include "plan_case.h"
 #include "rounds.h"
 #include "topology/pci_path.h"
+#include "unit.h"
 
 static uint32_t seed;
 
@@ -255,9 +251,8 @@ static bool check_instance(const struct instance *in)
     return s->plan.moved;
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     unsigned moved = 0, all = (unsigned)rounds(2000);
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
@@ -299,9 +294,8 @@ static void check_part(const struct instance *in, unsigned task)
 }
 
 /* Ranks that divide a mask are as near to their GPUs as any exchange of the parts allows. */
-static void test_random_shares(void **state)
+TEST(test_random_shares)
 {
-    (void)state;
     unsigned shared = 0, kept = 0, all = (unsigned)rounds(1000);
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
@@ -380,9 +374,8 @@ static void try_numas(struct instance *in, unsigned i, unsigned *at, struct valu
 }
 
 /* Ranks with masks of one core each go to the best free ones; if that costs more, none does. */
-static void test_random_free(void **state)
+TEST(test_random_free)
 {
-    (void)state;
     unsigned moved = 0, all = (unsigned)rounds(2000);
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
     for (unsigned round = 0; round < all; round++) {
@@ -414,14 +407,4 @@ static void test_random_free(void **state)
     }
     hwloc_bitmap_free(used);
     assert_true(moved > all / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_random_shares),
-        cmocka_unit_test(test_random_free),
-    };
-    return cmocka_run_group_tests_name("gpu_follow, random", tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 
 /* CPUs follow GPUs (option gpus): cases whose answer is known. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
+#include "unit.h"
 
 static void set_mask(struct plan_case *s, unsigned local, const char *list)
 {
@@ -64,9 +60,8 @@ static void check(struct plan_case *s, const char *cpus, enum nuioa_reason why)
 }
 
 /* Two ranks with a GPU of the other socket exchange their CPUs; the others stay. */
-static void test_crossed(void **state)
+TEST(test_crossed)
 {
-    (void)state;
     struct plan_case *s = crossed();
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     assert_string_equal(s->plan.mapper, "follow");
@@ -75,9 +70,8 @@ static void test_crossed(void **state)
 }
 
 /* Ranks that have the whole node divide it: each has its share beside its GPU. */
-static void test_wide(void **state)
+TEST(test_wide)
 {
-    (void)state;
     struct plan_case *s = crossed();
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, "0-7");
@@ -93,9 +87,8 @@ static void test_wide(void **state)
 }
 
 /* Two masks that two ranks share each are exchanged as they are. */
-static void test_sockets(void **state)
+TEST(test_sockets)
 {
-    (void)state;
     struct plan_case *s = crossed();
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i % 2 ? "4-7" : "0-3");
@@ -105,9 +98,8 @@ static void test_sockets(void **state)
 
 /* The same in a step with more CPUs on one socket: no rank may have fewer, in its mask or to
  * itself. */
-static void test_unequal_sockets(void **state)
+TEST(test_unequal_sockets)
 {
-    (void)state;
     struct plan_case *s = crossed();
     for (unsigned i = 0; i < 4; i++)
         set_mask(s, i, i % 2 ? "4-5" : "0-2");
@@ -122,9 +114,8 @@ static void test_unequal_sockets(void **state)
 }
 
 /* Masks of unequal sizes are not exchanged, and nobody gets fewer CPUs. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     struct plan_case *s = crossed();
     set_mask(s, 1, "4,6");
     check(s, "0 4,6 1 5", NUIOA_REASON_FOLLOW_FAR);
@@ -134,9 +125,8 @@ static void test_sizes(void **state)
 }
 
 /* Nobody moves against the user's will, or where something is not known. */
-static void test_stays(void **state)
+TEST(test_stays)
 {
-    (void)state;
     struct plan_case *s = crossed();
     plan_case_option(s, "gpus", "keep");
     check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
@@ -177,9 +167,8 @@ static void test_stays(void **state)
 }
 
 /* CPUs follow GPUs also without a NIC. Ranks without a GPU make room. */
-static void test_without(void **state)
+TEST(test_without)
 {
-    (void)state;
     struct plan_case *s = crossed();
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_gpus(s, "0;1;;3");
@@ -192,9 +181,8 @@ static void test_without(void **state)
 }
 
 /* Ranks that use one GPU share the places beside it: the heavier ones have them, by the NIC. */
-static void test_one_gpu(void **state)
+TEST(test_one_gpu)
 {
-    (void)state;
     static const double weights[4] = { 1, 2, 3, 4 };
     struct plan_case *s = crossed();
     plan_case_option(s, "cores", "share"); /* nothing to divide, and free cores are used */
@@ -209,9 +197,8 @@ static void test_one_gpu(void **state)
 }
 
 /* A heavy rank beside the NIC would have to leave it for its GPU. */
-static void test_costs(void **state)
+TEST(test_costs)
 {
-    (void)state;
     static const double weights[4] = { 1, 1, 2, 1 };
     struct plan_case *s = crossed();
     plan_case_weigh(s, weights);
@@ -223,9 +210,8 @@ static void test_costs(void **state)
 }
 
 /* The price of a rank with a GPU is that from the NIC of its GPU, not from the nearest. */
-static void test_own_nic(void **state)
+TEST(test_own_nic)
 {
-    (void)state;
     static const double weights[4] = { 1, 1, 2, 1 };
     struct plan_case *s = crossed();
     machine_nic(&s->node, "mlx5_1", 1);
@@ -239,9 +225,8 @@ static void test_own_nic(void **state)
 }
 
 /* The only rank of a node moves to free CPUs beside its GPU. */
-static void test_alone(void **state)
+TEST(test_alone)
 {
-    (void)state;
     struct plan_case *s = two_sockets(1);
     plan_case_gpus(s, "2");
     check(s, "4", NUIOA_REASON_FOLLOW_ALONE);
@@ -268,9 +253,8 @@ static void test_alone(void **state)
 
 /* Ranks move to free cores beside their GPUs, all of them if there is room, and only where the user
  * asked and the cores are the step's own. */
-static void test_free_cores(void **state)
+TEST(test_free_cores)
 {
-    (void)state;
     hwloc_bitmap_t step = hwloc_bitmap_alloc();
     struct plan_case *s = two_sockets(4);
     plan_case_gpus(s, "0;1;2;3");
@@ -310,9 +294,8 @@ static void test_free_cores(void **state)
 }
 
 /* If free cores would cost more, masks are exchanged as without them. */
-static void test_free_costs(void **state)
+TEST(test_free_costs)
 {
-    (void)state;
     static const double weights[] = { 5, 1, 1 };
     struct plan_case *s = two_sockets(3);
     set_mask(s, 1, "4");
@@ -326,9 +309,8 @@ static void test_free_costs(void **state)
 }
 
 /* Ranks that share the masks of sockets leave them for a whole free one. */
-static void test_free_sockets(void **state)
+TEST(test_free_sockets)
 {
-    (void)state;
     struct plan_case *s = two_sockets(2);
     set_mask(s, 0, "0-3");
     set_mask(s, 1, "0-3");
@@ -351,9 +333,8 @@ static void test_free_sockets(void **state)
 }
 
 /* GPUs of all ranks on one socket: a part of the shared CPUs would be on the other. */
-static void test_wide_takes(void **state)
+TEST(test_wide_takes)
 {
-    (void)state;
     struct plan_case *s = two_sockets(3);
     for (unsigned i = 0; i < 3; i++)
         set_mask(s, i, "0-7");
@@ -365,9 +346,8 @@ static void test_wide_takes(void **state)
 }
 
 /* The ranks of each socket's GPUs divide its cores: also where these are not as many for each. */
-static void test_wide_homes(void **state)
+TEST(test_wide_homes)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 0);
@@ -392,9 +372,8 @@ static void test_wide_homes(void **state)
 
 /* Two NUMA nodes of each socket, pairs of GPUs beside one of them: the lower rank of each pair is
  * there, the other beside. Where no part is near, lower ranks have the larger. */
-static void test_wide_order(void **state)
+TEST(test_wide_order)
 {
-    (void)state;
     static const uint32_t distance[] = { 10, 12, 32, 32, 12, 10, 32, 32,
                                          32, 32, 10, 12, 32, 32, 12, 10 };
     struct plan_case *s = plan_case_new();
@@ -437,20 +416,4 @@ static void test_wide_order(void **state)
     s->request.allowed_cpus = NULL;
     hwloc_bitmap_free(step);
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossed),    cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_sockets),    cmocka_unit_test(test_unequal_sockets),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_stays),
-        cmocka_unit_test(test_without),    cmocka_unit_test(test_one_gpu),
-        cmocka_unit_test(test_costs),      cmocka_unit_test(test_own_nic),
-        cmocka_unit_test(test_alone),      cmocka_unit_test(test_free_cores),
-        cmocka_unit_test(test_free_costs), cmocka_unit_test(test_free_sockets),
-        cmocka_unit_test(test_wide_takes), cmocka_unit_test(test_wide_homes),
-        cmocka_unit_test(test_wide_order),
-    };
-    return cmocka_run_group_tests_name("gpu_follow", tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/environment.h"
 #include "output/gpu_nics_text.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* A rank that sees several GPUs is told the NICs of each. */
 
@@ -47,9 +43,8 @@ static struct plan_case *make_case(const char *gpus)
     return s;
 }
 
-static void test_who_is_told(void **state)
+TEST(test_who_is_told)
 {
-    (void)state;
     struct plan_case *s = make_case("?0,1,2,3;?0,2");
     assert_string_equal(told(s, 0), "0000:10:00.0=mlx5_0:1;0000:11:00.0=mlx5_0:1;"
                                     "0000:12:00.0=mlx5_1:1;0000:13:00.0=mlx5_1:1");
@@ -67,9 +62,8 @@ static void test_who_is_told(void **state)
 }
 
 /* GPUs with the same nearest NICs begin with different ones. */
-static void test_equal_nics(void **state)
+TEST(test_equal_nics)
 {
-    (void)state;
     struct plan_case *s = make_case("?0,1,2;?");
     char text[256];
     uint32_t all[] = { 0, 1, 2, 3 };
@@ -89,9 +83,8 @@ static void test_equal_nics(void **state)
 }
 
 /* Where no path is known, the NUMA node tells; where that is not known either, nothing does. */
-static void test_no_path(void **state)
+TEST(test_no_path)
 {
-    (void)state;
     struct plan_case *s = make_case("?0,1,2,3;?");
     char text[256];
     uint32_t all[] = { 0, 3 };
@@ -102,14 +95,4 @@ static void test_no_path(void **state)
     assert_string_equal(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 2, text, sizeof(text)),
                         "0000:13:00.0=mlx5_1:1");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_told),
-        cmocka_unit_test(test_equal_nics),
-        cmocka_unit_test(test_no_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "plan/gpu_rank.h"
+#include "unit.h"
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
-    (void)state;
     assert_false(nuioa_gpu_rank_is_rule(NUIOA_GPU_AUTO));
     assert_false(nuioa_gpu_rank_is_rule(NUIOA_GPU_FOLLOW));
     assert_false(nuioa_gpu_rank_is_rule(NUIOA_GPU_KEEP));
@@ -26,9 +21,8 @@ static void places(enum nuioa_gpu_mode mode, uint32_t count, uint32_t tasks, con
     assert_string_equal(text, wanted);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     places(NUIOA_GPU_LOCAL_RANK, 6, 6, "012345");
     places(NUIOA_GPU_LOCAL_RANK, 6, 3, "012");
     places(NUIOA_GPU_LOCAL_RANK, 4, 10, "0123012301");
@@ -39,13 +33,4 @@ static void test_places(void **state)
     assert_int_equal(
         nuioa_gpu_rank_place(NUIOA_GPU_LOCAL_RANK_BLOCK, UINT32_MAX, UINT32_MAX - 1, UINT32_MAX),
         UINT32_MAX - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,15 @@
 /* Tests the table of the NICs of each GPU, while somebody else writes into it. */
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "nics/nic_table.h"
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"
 #include "spank/task/gpu_nics_lookup.h"
+#include "unit.h"
 
 #define NICS 15
 #define ROUNDS 20000
@@ -59,13 +55,12 @@ static void *forge(void *arg)
     return NULL;
 }
 
-static void test_a_task_writes_too(void **state)
+TEST(test_a_task_writes_too)
 {
     static struct step_facts facts;
     static struct step_run context = { .facts = &facts };
     struct nuioa_request request = { 0 };
     pthread_t forger;
-    (void)state;
     for (uint32_t i = 0; i < NICS; i++)
         nics[i] = i + 1;
     facts.step.task_count = 1;
@@ -89,7 +84,7 @@ static void test_a_task_writes_too(void **state)
 
 /* The user can write the table, so a task that looks up its NICs trusts no number there: each would
  * be an index of the node's NICs. */
-static void test_a_forged_table(void **state)
+TEST(test_a_forged_table)
 {
     static struct step_facts facts;
     static struct step_run context = { .facts = &facts };
@@ -97,7 +92,6 @@ static void test_a_forged_table(void **state)
     const struct task_gpu_set gpus = { .state = TASK_GPUS_KNOWN, .bits = { 1 } };
     const uint32_t forged[] = { 2, 1000, UINT32_MAX };
     struct nuioa_assignment own;
-    (void)state;
     facts.node = (struct nuioa_node){ .gpu_count = 1, .nic_count = 2, .nics = node_nics };
     struct task_memory *task_memory = context.task_memory = task_memory_new(1);
     assert_non_null(task_memory);
@@ -119,13 +113,4 @@ static void test_a_forged_table(void **state)
     free(own.nics);
     free(own.gpus);
     task_memory_free(task_memory, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_task_writes_too),
-        cmocka_unit_test(test_a_forged_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "topology/gpu_visible.h"
+#include "unit.h"
 
 #define U0 "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"
 #define U1 "GPU-8932aaaa-d72c-4106-c12f-20bd9faed9f6"
@@ -87,9 +83,8 @@ static const char *ask(const char *openable, const char *const *environment)
 
 /* --- NVIDIA ----------------------------------------------------------------------------------- */
 
-static void test_cuda_numbers(void **state)
+TEST_WITHIN(test_cuda_numbers, four_nvidia, NULL)
 {
-    (void)state;
     assert_string_equal(CUDA("2"), "2");
     assert_string_equal(CUDA("3,1"), "1,3");
     assert_string_equal(CUDA("0,1,2,3"), "0-3");
@@ -115,9 +110,8 @@ static void test_cuda_numbers(void **state)
 }
 
 /* With a device cgroup, numbers count within what it allows. */
-static void test_cuda_in_cgroup(void **state)
+TEST_WITHIN(test_cuda_in_cgroup, four_nvidia, NULL)
 {
-    (void)state;
     assert_string_equal(ASK("2-3", "CUDA_VISIBLE_DEVICES=0"), "2");
     assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=1,0"), "1,3");
     assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=2"), "?");
@@ -130,9 +124,8 @@ static void test_cuda_in_cgroup(void **state)
     assert_string_equal(ASK(NULL, "CUDA_VISIBLE_DEVICES=GPU-3"), "?");
 }
 
-static void test_cuda_uuids(void **state)
+TEST_WITHIN(test_cuda_uuids, four_nvidia, NULL)
 {
-    (void)state;
     assert_string_equal(CUDA(U1), "1");
     assert_string_equal(CUDA(U3 "," U0), "0,3");
     assert_string_equal(CUDA("GPU-8932f"), "0");
@@ -155,9 +148,8 @@ static void test_cuda_uuids(void **state)
     assert_string_equal(CUDA("3"), "3");
 }
 
-static void test_mig(void **state)
+TEST_WITHIN(test_mig, four_nvidia, NULL)
 {
-    (void)state;
     assert_string_equal(CUDA("MIG-" U1 "/1/0"), "1");
     assert_string_equal(CUDA("MIG-" U1 "/1/0,MIG-" U1 "/2/0"), "1");
     assert_string_equal(CUDA("MIG-8932f937-d72c-4106-c12f-20bd9faed9f6"), "?");
@@ -177,9 +169,8 @@ static void test_mig(void **state)
 }
 
 /* With MIG on, numbers and the UUIDs of whole GPUs mean instances. */
-static void test_divided(void **state)
+TEST_WITHIN(test_divided, four_nvidia, NULL)
 {
-    (void)state;
     devices[1].divided = true;
     assert_string_equal(CUDA("0"), "?");
     assert_string_equal(CUDA("0,1,2,3"), "?");
@@ -200,9 +191,8 @@ static void test_divided(void **state)
 }
 
 /* A display adapter of the vendor is counted, too, and is not in sight. */
-static void test_display_adapter(void **state)
+TEST_WITHIN(test_display_adapter, four_nvidia, NULL)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         gpus[i].model = 0;
     assert_string_equal(CUDA("0"), "?");
@@ -213,9 +203,8 @@ static void test_display_adapter(void **state)
 }
 
 /* By default CUDA puts the fastest GPU first, and only CUDA knows which that is. */
-static void test_cuda_models(void **state)
+TEST_WITHIN(test_cuda_models, four_nvidia, NULL)
 {
-    (void)state;
     gpus[2].model = 0x10de20b0;
     assert_string_equal(CUDA("0"), "?");
     assert_string_equal(CUDA("3,0,1"), "?");
@@ -233,9 +222,8 @@ static void test_cuda_models(void **state)
     assert_string_equal(ASK("1,3", "CUDA_VISIBLE_DEVICES=1"), "?");
 }
 
-static void test_unset(void **state)
+TEST_WITHIN(test_unset, four_nvidia, NULL)
 {
-    (void)state;
     assert_string_equal(ASK("0-3", "CUDA_DEVICE_ORDER=PCI_BUS_ID"), "?");
     assert_string_equal(ASK("1-2", "ROCR_VISIBLE_DEVICES=0"), "?");
     assert_string_equal(ASK(NULL, "ROCR_VISIBLE_DEVICES=0"), "?");
@@ -253,9 +241,8 @@ static void test_unset(void **state)
 
 #define ROCR(list, ...) ASK("0-1", "ROCR_VISIBLE_DEVICES=" list, __VA_ARGS__)
 
-static void test_amd(void **state)
+TEST_WITHIN(test_amd, two_amd, NULL)
 {
-    (void)state;
     assert_string_equal(ROCR(AMD_1, "X=1"), "1");
     assert_string_equal(ROCR("GPU-0F6Cf", "X=1"), "1");
     assert_string_equal(ROCR("GPU-0f6c", "X=1"), "?");
@@ -269,9 +256,8 @@ static void test_amd(void **state)
 }
 
 /* The numbers of HIP count in what ROCR_VISIBLE_DEVICES has left, in its order. */
-static void test_hip(void **state)
+TEST_WITHIN(test_hip, two_amd, NULL)
 {
-    (void)state;
     assert_string_equal(ROCR(AMD_1 "," AMD_0, "HIP_VISIBLE_DEVICES=0"), "1");
     assert_string_equal(ROCR(AMD_1 "," AMD_0, "HIP_VISIBLE_DEVICES=1"), "0");
     assert_string_equal(ROCR(AMD_1 "," AMD_0, "CUDA_VISIBLE_DEVICES=1"), "0");
@@ -286,9 +272,8 @@ static void test_hip(void **state)
 
 #define ZE(list, ...) ASK("0-1", "ZE_AFFINITY_MASK=" list, __VA_ARGS__)
 
-static void test_intel(void **state)
+TEST_WITHIN(test_intel, two_intel, NULL)
 {
-    (void)state;
     static const char composite[] = "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE";
     static const char pci_order[] = "ZE_ENABLE_PCI_ID_DEVICE_ORDER=1";
     assert_string_equal(ZE("1", composite, pci_order), "1");
@@ -307,9 +292,8 @@ static void test_intel(void **state)
 }
 
 /* Each vendor must be known. */
-static void test_mixed(void **state)
+TEST_WITHIN(test_mixed, four_nvidia, NULL)
 {
-    (void)state;
     node.gpu_count = 0;
     add(NUIOA_GPU_NVIDIA, 0x10de2330, U0);
     add(NUIOA_GPU_AMD, 0x100274a1, AMD_0);
@@ -348,7 +332,7 @@ static const char *ask_order(const char *openable, const char *const *environmen
 #define ORDER(openable, ...) \
     ask_order(openable, (const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
 
-static void test_order_of_one_model(void **state)
+TEST(test_order_of_one_model)
 {
     four_nvidia(state);
     assert_string_equal(ORDER("0-3", "A="), "0,1,2,3");
@@ -382,9 +366,8 @@ static void test_order_of_one_model(void **state)
 }
 
 /* The driver's nodes give AMD's numbers an order, which need not be that of PCI. */
-static void test_kfd(void **state)
+TEST_WITHIN(test_kfd, two_amd, NULL)
 {
-    (void)state;
     add(NUIOA_GPU_AMD, 0x10027408, "");
     for (uint32_t i = 0; i < 3; i++)
         devices[i].kfd = 4 - i;
@@ -406,7 +389,7 @@ static void test_kfd(void **state)
 }
 
 /* CUDA puts the fastest model first, unless it is told otherwise. */
-static void test_order_of_several_models(void **state)
+TEST(test_order_of_several_models)
 {
     four_nvidia(state);
     gpus[2].model = 0x10de2331;
@@ -422,9 +405,8 @@ static void test_order_of_several_models(void **state)
     assert_string_equal(ORDER("4", "A="), "4");
 }
 
-static void test_openable(void **state)
+TEST_WITHIN(test_openable, four_nvidia, NULL)
 {
-    (void)state;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     node.gpu_count = 2;
     strcpy(devices[0].file, "/dev/null");
@@ -441,27 +423,4 @@ static void test_openable(void **state)
     assert_true(nuioa_gpus_openable(&node, devices, set));
     assert_true(hwloc_bitmap_iszero(set));
     hwloc_bitmap_free(set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_cuda_numbers, four_nvidia),
-        cmocka_unit_test_setup(test_cuda_in_cgroup, four_nvidia),
-        cmocka_unit_test_setup(test_cuda_uuids, four_nvidia),
-        cmocka_unit_test_setup(test_mig, four_nvidia),
-        cmocka_unit_test_setup(test_divided, four_nvidia),
-        cmocka_unit_test_setup(test_display_adapter, four_nvidia),
-        cmocka_unit_test_setup(test_cuda_models, four_nvidia),
-        cmocka_unit_test_setup(test_unset, four_nvidia),
-        cmocka_unit_test_setup(test_amd, two_amd),
-        cmocka_unit_test_setup(test_hip, two_amd),
-        cmocka_unit_test_setup(test_kfd, two_amd),
-        cmocka_unit_test_setup(test_intel, two_intel),
-        cmocka_unit_test_setup(test_mixed, four_nvidia),
-        cmocka_unit_test(test_order_of_one_model),
-        cmocka_unit_test(test_order_of_several_models),
-        cmocka_unit_test_setup(test_openable, four_nvidia),
-    };
-    return cmocka_run_group_tests_name("gpu_visible", tests, NULL, NULL);
 }

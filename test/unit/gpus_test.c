@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "topology/gpu_count.h"
+#include "unit.h"
 
 #define GIVEN(...) \
     nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
 
-static void test_vendors(void **state)
+TEST(test_vendors)
 {
-    (void)state;
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=0"), NUIOA_GPUS_ONE);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"),
                      NUIOA_GPUS_ONE);
@@ -25,9 +20,8 @@ static void test_vendors(void **state)
     assert_int_equal(GIVEN("GPU_DEVICE_ORDINAL=0,1", "CUDA_VISIBLE_DEVICES=0"), NUIOA_GPUS_SEVERAL);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
-    (void)state;
     assert_int_equal(nuioa_gpus_given(NULL), NUIOA_GPUS_UNKNOWN);
     assert_int_equal(GIVEN("XCUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES_2=0"),
                      NUIOA_GPUS_UNKNOWN);
@@ -38,9 +32,8 @@ static void test_none(void **state)
 }
 
 /* A task's own count before the step's. */
-static void test_step(void **state)
+TEST(test_step)
 {
-    (void)state;
     assert_int_equal(GIVEN("SLURM_STEP_GPUS=0,1", "CUDA_VISIBLE_DEVICES=1", "SLURM_GPUS_ON_NODE=2"),
                      NUIOA_GPUS_ONE);
     assert_int_equal(GIVEN("SLURM_STEP_GPUS=1", "SLURM_GPUS_ON_NODE=4"), NUIOA_GPUS_ONE);
@@ -53,9 +46,8 @@ static void test_step(void **state)
 #define STEP(...) \
     nuioa_gpus_of_step((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
 
-static void test_of_the_step(void **state)
+TEST(test_of_the_step)
 {
-    (void)state;
     assert_int_equal(nuioa_gpus_of_step(NULL), 0);
     assert_int_equal(STEP("CUDA_VISIBLE_DEVICES=0,1"), 0);
     assert_int_equal(STEP("SLURM_STEP_GPUS=0,1,7"), 3);
@@ -68,15 +60,4 @@ static void test_of_the_step(void **state)
     assert_int_equal(STEP("SLURM_GPUS_ON_NODE=4x"), 0);
     /* In a task that Slurm has bound the list may be its own. */
     assert_int_equal(STEP("SLURM_STEP_GPUS=0,1", "SLURM_GPUS_ON_NODE=4"), 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vendors),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_of_the_step),
-    };
-    return cmocka_run_group_tests_name("gpus", tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "profile/hints.h"
 #include "profile/hints_from_profile.h"
 #include "rounds.h"
+#include "unit.h"
 
 enum { RANKS = 64 };
 
@@ -27,9 +24,8 @@ static void expect_list(const double *weight, uint32_t count, const char *wanted
     nuioa_hints_free(&hints);
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
-    (void)state;
     expect_list(NULL, 0, "rest:0");
     expect_list((double[]){ 7 }, 1, "rest:7");
     expect_list((double[]){ 2, 2, 2 }, 3, "rest:2");
@@ -42,9 +38,8 @@ static void test_lists(void **state)
 }
 
 /* Each list says what the weights were, whatever they are. */
-static void test_random_weights(void **state)
+TEST(test_random_weights)
 {
-    (void)state;
     double weight[RANKS];
     char list[4096];
     struct nuioa_hints hints;
@@ -62,9 +57,8 @@ static void test_random_weights(void **state)
 }
 
 /* A list that does not fit is refused, and nothing behind the buffer is written. */
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
-    (void)state;
     const double weight[] = { 1, 2, 3, 4 };
     const char *whole = "1:2,2:3,3:4,rest:1";
     char list[32];
@@ -80,9 +74,8 @@ static void test_no_room(void **state)
 
 /* Ranks 0 and 1 send to each other; rank 2 has a `rank` line only, rank 3 nothing. What rank 0
  * sends to itself stays on its node. */
-static void test_profile(void **state)
+TEST(test_profile)
 {
-    (void)state;
     struct nuioa_traffic traffic[4] = {
         [0] = { .recv_bytes = 1e9 }, [2] = { .recv_bytes = 300, .recv_msgs = 3 }
     };
@@ -105,9 +98,8 @@ static void test_profile(void **state)
 }
 
 /* Weights lose digits until the list fits; they never lose their order of magnitude. */
-static void test_rounding(void **state)
+TEST(test_rounding)
 {
-    (void)state;
     struct nuioa_traffic traffic[RANKS] = { { 0 } };
     for (unsigned rank = 0; rank < RANKS; rank++)
         traffic[rank].recv_bytes = 123456789 + 1000003.0 * rank;
@@ -130,14 +122,4 @@ static void test_rounding(void **state)
     assert_int_equal(nuioa_hints_from_profile(&profile, NUIOA_POLICY_BANDWIDTH, list, 8, &err),
                      -E2BIG);
     assert_string_equal(err.text, "too irregular for the 7 bytes of a hints list");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),    cmocka_unit_test(test_random_weights),
-        cmocka_unit_test(test_no_room),  cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_rounding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

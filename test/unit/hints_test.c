@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "option/option.h"
 #include "profile/hints.h"
+#include "unit.h"
 
 static double weight_of(const char *list, uint32_t rank)
 {
@@ -20,9 +17,8 @@ static double weight_of(const char *list, uint32_t rank)
     return weight;
 }
 
-static void test_weights(void **state)
+TEST(test_weights)
 {
-    (void)state;
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 0), 10, 0);
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 7), 1, 0);
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 8), 0.5, 0);
@@ -37,9 +33,8 @@ static void test_weights(void **state)
     assert_float_equal(weight_of("2147483647:1", 2147483647), 1, 0);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     static const char *const bad[] = { "",        "0",       "0:",           ":1",      "0:-1",
                                        "0:nan",   "0:inf",   "0:1,",         ",0:1",    "7-1:1",
                                        "0-7:0:1", "0:8:1",   "a:1",          "0x1:1",   "0:0x1",
@@ -55,9 +50,8 @@ static void test_malformed(void **state)
     }
 }
 
-static void test_error_names_the_item(void **state)
+TEST(test_error_names_the_item)
 {
-    (void)state;
     struct nuioa_hints hints;
     struct nuioa_error err;
     assert_int_equal(nuioa_hints_parse(&hints, "0:1,oops:2,3:4", &err), -EINVAL);
@@ -65,9 +59,8 @@ static void test_error_names_the_item(void **state)
     assert_non_null(strstr(err.text, "RANKS:WEIGHT"));
 }
 
-static void test_length_limit(void **state)
+TEST(test_length_limit)
 {
-    (void)state;
     struct nuioa_hints hints;
     char *list = malloc(NUIOA_VALUE_MAX + 2);
     for (size_t i = 0; i < NUIOA_VALUE_MAX + 1; i++)
@@ -81,9 +74,8 @@ static void test_length_limit(void **state)
     free(list);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     assert_string_equal(nuioa_hints_file("/a/b"), "/a/b");
     assert_string_equal(nuioa_hints_file("./b"), "./b");
     assert_string_equal(nuioa_hints_file("@b"), "b");
@@ -91,9 +83,8 @@ static void test_files(void **state)
     assert_null(nuioa_hints_file("heavy=0"));
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
-    (void)state;
     uint32_t ranks[4];
     struct nuioa_error err;
     assert_int_equal(nuioa_ranks_parse("4-7", ranks, 4, &err), 4);
@@ -117,27 +108,12 @@ static int beyond(const char *list, uint32_t count)
     return found ? (int)rank : -1;
 }
 
-static void test_beyond(void **state)
+TEST(test_beyond)
 {
-    (void)state;
     assert_int_equal(beyond("0:1,3:2", 4), -1);
     assert_int_equal(beyond("0:1,4:2", 4), 4);
     assert_int_equal(beyond("0:1,9:2,4:1", 4), 9);
     assert_int_equal(beyond("3-9:2,rest:1", 4), -1); /* one of them is there */
     assert_int_equal(beyond("heavy=0,4-64:8", 4), 4);
     assert_int_equal(beyond("rest:1", 0), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_error_names_the_item),
-        cmocka_unit_test(test_length_limit),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_beyond),
-    };
-    return cmocka_run_group_tests_name("hints", tests, NULL, NULL);
 }

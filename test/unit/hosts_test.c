@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "spank/common/hosts.h"
 #include "spank/report/wire.h"
+#include "unit.h"
 
 /* As Slurm writes them. */
-static void test_find(void **state)
+TEST(test_find)
 {
-    (void)state;
     static const struct {
         const char *list, *host;
         int position;
@@ -48,9 +43,8 @@ static void test_find(void **state)
 }
 
 /* Each is refused; that this ends, and in little memory, is what the limits are for. */
-static void test_find_hostile(void **state)
+TEST(test_find_hostile)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         ",",
@@ -117,9 +111,8 @@ static void expect(int rc, const char *what, size_t times, const char *end)
     free(text);
 }
 
-static void test_find_long(void **state)
+TEST(test_find_long)
 {
-    (void)state;
     expect(WIRE_NODES_MAX - 1, "m,", WIRE_NODES_MAX - 1, "n1");
     expect(-E2BIG, "m,", WIRE_NODES_MAX, "n1");
     expect(-E2BIG, "m[1-2],", WIRE_NODES_MAX, "n1");
@@ -137,9 +130,8 @@ static void test_find_long(void **state)
 }
 
 /* Whatever bytes come: a position below the number of names, or a refusal. */
-static void test_find_random(void **state)
+TEST(test_find_random)
 {
-    (void)state;
     static const char alphabet[] = "n10239[]-,,xn[]";
     srand(1);
     for (int round = 0; round < 200000; round++) {
@@ -154,9 +146,8 @@ static void test_find_random(void **state)
     }
 }
 
-static void test_tasks(void **state)
+TEST(test_tasks)
 {
-    (void)state;
     uint32_t before, there;
     assert_int_equal(hosts_tasks("1(x2),3", 0, &before, &there), 0);
     assert_int_equal(before, 0);
@@ -170,9 +161,8 @@ static void test_tasks(void **state)
     assert_int_equal(before, 4096 * 65535);
 }
 
-static void test_tasks_hostile(void **state)
+TEST(test_tasks_hostile)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         ",",
@@ -205,14 +195,4 @@ static void test_tasks_hostile(void **state)
     free(text);
     assert_int_equal(before, 7);
     assert_int_equal(there, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),      cmocka_unit_test(test_find_hostile),
-        cmocka_unit_test(test_find_long), cmocka_unit_test(test_find_random),
-        cmocka_unit_test(test_tasks),     cmocka_unit_test(test_tasks_hostile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

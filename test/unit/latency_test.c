@@ -2,15 +2,11 @@
 #include <errno.h>
 #include <numa.h>
 #include <numaif.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tools/probe/latency.h"
 #include "tools/probe/measure.h"
+#include "unit.h"
 
 /* Files of measured latencies that are wrong. */
 
@@ -34,9 +30,8 @@ static const struct {
     { "-5 1\n1 -5", "x: row 0: a local access of less than 0" },
 };
 
-static void test_bad_files(void **state)
+TEST(test_bad_files)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof(bad) / sizeof(*bad); t++) {
         char text[64];
         struct nuioa_latency latency;
@@ -72,21 +67,11 @@ int numa_move_pages(int pid, unsigned long count, void **pages, const int *nodes
     return 0;
 }
 
-static void test_wrong_memory(void **state)
+TEST(test_wrong_memory)
 {
-    (void)state;
     struct probe_buffer buffer;
     struct nuioa_error err;
     assert_int_equal(probe_buffer_open(&buffer, 65536, 0, &err), -EIO);
     assert_string_equal(err.text, "memory bound to NUMA node 0 came from another");
     assert_null(buffer.map);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_wrong_memory),
-    };
-    return cmocka_run_group_tests_name("latency", tests, NULL, NULL);
 }

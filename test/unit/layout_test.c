@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "layout/assign.h"
 #include "layout/layout.h"
 #include "layout/order.h"
 #include "mapping/random.h"
 #include "rounds.h"
+#include "unit.h"
 
 static struct nuioa_error err;
 
@@ -33,9 +30,8 @@ static void expect_hosts(const char *text, const char *wanted)
     assert_null(list.names);
 }
 
-static void test_hosts(void **state)
+TEST(test_hosts)
 {
-    (void)state;
     static const char *const wrong[] = { "",      ",",    "n[",      "n[1",   "n[1-",    "n[2-1]",
                                          "n[1]m", "n[]",  "n[1,]",   "[1-2]", "n[1-2],", "n m",
                                          "n;m",   "$(n)", "n[1][2]", "-n",    "n[1-2]]", "n*" };
@@ -60,9 +56,8 @@ static void test_hosts(void **state)
     expect_hosts(longest, longest);
 }
 
-static void test_host_numbers(void **state)
+TEST(test_host_numbers)
 {
-    (void)state;
     struct nuioa_host_list list;
     uint32_t node_of[6];
     assert_int_equal(nuioa_host_list_parse("n2,m,n[1-2],n10,m", &list, NULL), 0);
@@ -75,9 +70,8 @@ static void test_host_numbers(void **state)
     nuioa_host_list_free(&list);
 }
 
-static void test_task_counts(void **state)
+TEST(test_task_counts)
 {
-    (void)state;
     static const char *const wrong[] = { "",     "x",     "1,2",    "1,2,3,4", "3(x4)",
                                          "3(x2", "3(y2)", "1(x2),", "-1" };
     uint32_t tasks[3];
@@ -121,9 +115,8 @@ static void expect_distances(const char *text, const char *nodes, const char *wa
     "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-1]\n" \
     "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[2-3]\n"
 
-static void test_networks(void **state)
+TEST(test_networks)
 {
-    (void)state;
     expect_distances("", "n[0-3]", "0111");
     expect_distances("No topology information available\n", "n[0-3]", "0111");
     expect_distances(TWO_SWITCHES
@@ -146,9 +139,8 @@ static void test_networks(void **state)
 #define SIZE(n) "AggregatedBlock=a Nodes=n[0-3] BlockSize=" #n "\n"
 #define SIZES(a, b, c, d) SIZE(a) SIZE(b) SIZE(c) SIZE(d)
 
-static void test_wrong_networks(void **state)
+TEST(test_wrong_networks)
 {
-    (void)state;
     static const struct {
         const char *text, *said;
     } wrong[] = {
@@ -177,9 +169,8 @@ static void test_wrong_networks(void **state)
 
 /* --- layouts --------------------------------------------------------------------------------- */
 
-static void test_srun(void **state)
+TEST(test_srun)
 {
-    (void)state;
     const uint32_t room[] = { 1, 9, 2 };
     uint32_t tasks[3], node_of[8];
     assert_true(nuioa_layout_spread(8, 3, room, tasks));
@@ -208,9 +199,8 @@ static uint32_t node_at(const uint32_t *node_of, uint32_t ranks, uint32_t k, uin
 }
 
 /* test/cluster/66-han.t shows that Open MPI 5.0.7 gathers wrong data where this says "not safe". */
-static void test_safe_orders(void **state)
+TEST(test_safe_orders)
 {
-    (void)state;
     static const struct {
         uint32_t node_of[8];
         bool safe;
@@ -253,9 +243,8 @@ static void test_safe_orders(void **state)
     }
 }
 
-static void test_repeated_orders(void **state)
+TEST(test_repeated_orders)
 {
-    (void)state;
     uint32_t repeated[8];
     /* A square of 2 * 4 in unlike halves; the first one repeats to the right of itself. */
     const uint32_t halves[] = { 1, 1, 2, 2, 1, 1, 2, 2 }, mirror[] = { 0, 1, 2, 3, 3, 2, 1, 0 };
@@ -323,9 +312,8 @@ static void make_job(struct nuioa_random *r, struct search *s, uint32_t *tasks,
 
 /* The figures are held against the search, which knows nothing of mappers, and the layout against
  * the places. */
-static void test_optimum(void **state)
+TEST(test_optimum)
 {
-    (void)state;
     struct nuioa_random r = { 4711 };
     uint32_t optimal = 0, jobs = (uint32_t)rounds(200);
     for (uint32_t job = 0; job < jobs; job++) {
@@ -359,9 +347,8 @@ static void test_optimum(void **state)
 
 /* Pairs (i, i + n/2): block keeps none on a node, a layout all. In `coll` lines they do not
  * count. */
-static void test_halves(void **state)
+TEST(test_halves)
 {
-    (void)state;
     enum { RANKS = 16 };
     struct nuioa_flow flows[RANKS];
     const struct nuioa_profile profile = { .rank_count = RANKS,
@@ -426,9 +413,8 @@ static void make_square(uint32_t side, struct nuioa_layout_traffic *t)
 
 /* A square of 51 * 51 ranks on 51 nodes below 6 switches
  * below 2: with all nodes as strips of a line each, 49 % of the bytes leave their nodes. */
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     enum { SIDE = 51 };
     char nodes[32], text[512] = "";
     uint32_t tasks[SIDE], there[SIDE] = { 0 };
@@ -463,9 +449,8 @@ static void test_levels(void **state)
 
 /* A box of 4 * 4 * 8 ranks has several best layouts on 8 nodes. The mappers find one that is not
  * safe, as long as they are what they are. */
-static void test_safe_wins(void **state)
+TEST(test_safe_wins)
 {
-    (void)state;
     enum { X = 8, Y = 4, Z = 4, RANKS = X * Y * Z };
     const uint32_t step[] = { 1, Z, Z * Y }, tasks[] = { 16, 16, 16, 16, 16, 16, 16, 16 };
     const struct nuioa_network network = { .node_count = 8 };
@@ -491,17 +476,4 @@ static void test_safe_wins(void **state)
     assert_true(layout.layout.cost <= before.cost);
     nuioa_layout_free(&layout);
     nuioa_layout_traffic_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hosts),          cmocka_unit_test(test_host_numbers),
-        cmocka_unit_test(test_task_counts),    cmocka_unit_test(test_networks),
-        cmocka_unit_test(test_wrong_networks), cmocka_unit_test(test_srun),
-        cmocka_unit_test(test_safe_orders),    cmocka_unit_test(test_repeated_orders),
-        cmocka_unit_test(test_optimum),        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_levels),         cmocka_unit_test(test_safe_wins),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "plan/leader.h"
+#include "unit.h"
 
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     struct nuioa_candidate c[] = {
         { 0, 2, 9, 0, NULL }, { 1, 1, 1, 0, NULL }, { 2, 0, 1, 0, NULL },
         { 3, 0, 5, 0, NULL }, { 4, 0, 5, 0, NULL }, { 5, 1, 2, 0, NULL }
@@ -20,17 +15,15 @@ static void test_order(void **state)
         assert_int_equal(c[i].local, wanted[i]);
 }
 
-static void test_unknown_levels_keep_local_order(void **state)
+TEST(test_unknown_levels_keep_local_order)
 {
-    (void)state;
     struct nuioa_candidate c[] = { { 0, UINT32_MAX, 0, 0, NULL }, { 1, UINT32_MAX, 0, 0, NULL } };
     assert_int_equal(nuioa_leader_order(c, 2), 2);
     assert_int_equal(c[0].local, 0);
 }
 
-static void test_rails(void **state)
+TEST(test_rails)
 {
-    (void)state;
     static const uint32_t nics[] = { 2, 0 };
     struct nuioa_candidate c[] = { { 7, 0, 1, 1, &nics[0] },
                                    { 1, 0, 1, 1, &nics[1] },
@@ -43,9 +36,8 @@ static void test_rails(void **state)
 }
 
 /* A rank that uses several NICs leads them all, and is there once. */
-static void test_several_rails_a_rank(void **state)
+TEST(test_several_rails_a_rank)
 {
-    (void)state;
     static const uint32_t nics[][2] = { { 0, 2 }, { 1, 3 }, { 0, 1 }, { 1, 0 }, { 0, 4 } };
     uint32_t rails[3];
     /* disjoint: each of the two leads its own */
@@ -69,15 +61,4 @@ static void test_several_rails_a_rank(void **state)
     static const uint32_t all[] = { 0, 1, 2, 3 };
     struct nuioa_candidate alone = { 0, 0, 1, 4, all };
     assert_int_equal(nuioa_rail_leaders(&alone, 1, rails), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_unknown_levels_keep_local_order),
-        cmocka_unit_test(test_rails),
-        cmocka_unit_test(test_several_rails_a_rank),
-    };
-    return cmocka_run_group_tests_name("leader", tests, NULL, NULL);
 }

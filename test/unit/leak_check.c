@@ -3,12 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 unsigned files_in(const char *name)
 {

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "machine.h"
 #include "output/exported.h"
 #include "output/library_choice.h"
+#include "unit.h"
 
 /* Who else chooses NICs for a library, whether its devices open, and what an inner step takes
  * back. */
@@ -22,9 +18,8 @@
 #define UCX "UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1\0UCX_MAX_RNDV_RAILS=4\0"
 #define MPICH "MPICH_OFI_NIC_POLICY=GPU\0"
 
-static void test_environment(void **state)
+TEST(test_environment)
 {
-    (void)state;
     static const struct {
         const char *setting; /* beside the one that MPICH needs */
         bool ucx, mpich;
@@ -64,9 +59,8 @@ static void test_environment(void **state)
     assert_false(nuioa_library_is_chosen(ENV(off), ""));
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     static const struct {
         const char *path, *text;
         bool chosen;
@@ -104,9 +98,8 @@ static void test_files(void **state)
 }
 
 /* A file that cannot be opened may choose, unless it is not there. */
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
-    (void)state;
     const char *environment[] = { "HOME=/home/user", NULL };
     char path[512];
     struct dump dump;
@@ -122,9 +115,8 @@ static void test_unreadable(void **state)
 }
 
 /* A pipe that nobody writes to must not hold a launch; what it would say is unknown. */
-static void test_pipe(void **state)
+TEST(test_pipe)
 {
-    (void)state;
     const char *environment[] = { "HOME=/home/user", NULL };
     char path[512];
     struct dump dump;
@@ -137,9 +129,8 @@ static void test_pipe(void **state)
     dump_remove(&dump);
 }
 
-static void test_devices(void **state)
+TEST(test_devices)
 {
-    (void)state;
     struct nuioa_node node;
     machine_quad(&node);
     struct dump dump;
@@ -169,9 +160,8 @@ static void test_devices(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_container(void **state)
+TEST(test_container)
 {
-    (void)state;
     assert_true(nuioa_library_is_container("apptainer"));
     assert_true(nuioa_library_is_container("/usr/bin/singularity"));
     assert_false(nuioa_library_is_container("/opt/apptainer/app"));
@@ -195,9 +185,8 @@ static void check_wrapper(const char *root, const char *name, const char *text, 
 }
 
 /* A shell or a script may say UCX_TLS=tcp, which nuioa's devices would contradict. */
-static void test_wrapper(void **state)
+TEST(test_wrapper)
 {
-    (void)state;
     char path[512];
     struct dump dump;
     dump_make(&dump);
@@ -223,9 +212,8 @@ static void test_wrapper(void **state)
 }
 
 /* Variables stay that the user has changed since, or has set himself. */
-static void test_exported(void **state)
+TEST(test_exported)
 {
-    (void)state;
     struct nuioa_exported exported = { "", "" };
     char names[256], values[sizeof(exported.values) + 32], few[24];
     assert_true(nuioa_exported_add(&exported, "UCX_NET_DEVICES", "mlx5_0:1"));
@@ -261,9 +249,8 @@ static void test_exported(void **state)
 }
 
 /* Root reads what the user has put there: only what nuioa can have written is looked at. */
-static void test_foreign_exported(void **state)
+TEST(test_foreign_exported)
 {
-    (void)state;
     enum { SIZE = sizeof(((struct nuioa_exported *)0)->values) };
     char names[2048], *list = calloc(1, 2 * SIZE);
     assert_non_null(list);
@@ -283,20 +270,4 @@ static void test_foreign_exported(void **state)
     assert_string_equal(nuioa_exported_outer(ENV(environment), names, sizeof(names)),
                         "SLURM_NUIOA_EXPORTED");
     free(list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_container),
-        cmocka_unit_test(test_wrapper),
-        cmocka_unit_test(test_exported),
-        cmocka_unit_test(test_foreign_exported),
-    };
-    return cmocka_run_group_tests_name("library_choice", tests, NULL, NULL);
 }

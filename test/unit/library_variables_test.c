@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/library_variables.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* The variables of other programs that choose NICs. */
 
@@ -32,9 +29,8 @@ static const char *variable(struct plan_case *s, unsigned local, const char *nam
 }
 
 /* Each rank has its own NIC. For NCCL all ranks get the same value: no NIC, or all chosen ones. */
-static void test_nccl(void **state)
+TEST(test_nccl)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 4);
@@ -68,9 +64,8 @@ static void test_nccl(void **state)
 }
 
 /* A task that looks up its NICs knows how many are usable, and not which. */
-static void test_unknown_usable(void **state)
+TEST(test_unknown_usable)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 4);
@@ -103,9 +98,8 @@ static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
 }
 
 /* A rank gets its own NICs only if they reach those of all others. */
-static void test_connected(void **state)
+TEST(test_connected)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 4);
@@ -145,9 +139,8 @@ static void test_connected(void **state)
 }
 
 /* A message goes over as many NICs as the rank has, also where UCX is told those of all ranks. */
-static void test_rails_of_ucx(void **state)
+TEST(test_rails_of_ucx)
 {
-    (void)state;
     static const struct {
         unsigned tasks;
         bool connected;
@@ -185,9 +178,8 @@ static void set_kind(struct plan_case *s, enum nuioa_nic_kind kind, const char *
 }
 
 /* Each kind has its own variables. */
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 4);
@@ -211,9 +203,8 @@ static void test_kinds(void **state)
 }
 
 /* The site's NICs reach NCCL also where a task has more GPUs than there are NICs. */
-static void test_nccl_gpus(void **state)
+TEST(test_nccl_gpus)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 4);
@@ -227,9 +218,8 @@ static void test_nccl_gpus(void **state)
 }
 
 /* libfabric takes all devices whose names begin with the value, in upper or lower case. */
-static void test_prefixes(void **state)
+TEST(test_prefixes)
 {
-    (void)state;
     static const struct {
         const char *other;
         bool set;
@@ -267,9 +257,8 @@ static void give_gpus(struct plan_case *s, uint32_t count, enum nuioa_gpu_vendor
 }
 
 /* Only ranks with GPUs get these variables, if they have one NIC. */
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     machine_gpu(&s->node, 0);
@@ -305,9 +294,8 @@ static void test_gpus(void **state)
 }
 
 /* libfabric finds the names of Slingshot's devices anywhere in the value. */
-static void test_slingshot(void **state)
+TEST(test_slingshot)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     machine_gpu(&s->node, 0);
@@ -332,9 +320,8 @@ static void test_slingshot(void **state)
 
 /* Cray's MPICH takes a NIC by the CPUs; with GPUs it is told the NIC of each rank, if all are
  * known. */
-static void test_mpich(void **state)
+TEST(test_mpich)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     machine_gpu(&s->node, 0);
@@ -366,9 +353,8 @@ static void test_mpich(void **state)
 }
 
 /* A NIC that is doubted is named to nobody, alone or in a list of all. */
-static void test_doubted(void **state)
+TEST(test_doubted)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     machine_gpu(&s->node, 0);
@@ -426,9 +412,8 @@ static struct plan_case *four_nics(unsigned tasks)
 }
 
 /* Ranks without GPUs are told as many NICs as UCX uses by itself, each other ones. */
-static void test_auto_ranks(void **state)
+TEST(test_auto_ranks)
 {
-    (void)state;
     static const char *const pairs[] = { "mlx5_0:1,mlx5_1:1", "mlx5_1:1,mlx5_2:1",
                                          "mlx5_2:1,mlx5_3:1", "mlx5_3:1,mlx5_0:1" };
     struct plan_case *s = four_nics(4);
@@ -463,9 +448,8 @@ static void test_auto_ranks(void **state)
 }
 
 /* The farther of two NICs is not taken in place of the nearer one. */
-static void test_auto_nearest(void **state)
+TEST(test_auto_nearest)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
     const unsigned numas[] = { 0, 1, 0, 1 };
@@ -487,9 +471,8 @@ static void test_auto_nearest(void **state)
 }
 
 /* A rank with GPUs is told their NICs and no others. */
-static void test_auto_gpus(void **state)
+TEST(test_auto_gpus)
 {
-    (void)state;
     struct plan_case *s = four_nics(2);
     why(s, 0, NUIOA_AUTO_FEW);
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
@@ -523,9 +506,8 @@ static void test_auto_gpus(void **state)
 }
 
 /* Cray's MPICH: a policy, only for ranks with GPUs. */
-static void test_auto_mpich(void **state)
+TEST(test_auto_mpich)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     machine_gpu(&s->node, 0);
@@ -541,19 +523,4 @@ static void test_auto_mpich(void **state)
     plan_case_option(s, "export", "auto,mpich");
     assert_null(automatic(s, 0, "MPICH_OFI_NIC_POLICY"));
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_usable), cmocka_unit_test(test_nccl),
-        cmocka_unit_test(test_connected),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_rails_of_ucx),   cmocka_unit_test(test_nccl_gpus),
-        cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_slingshot),      cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_doubted),        cmocka_unit_test(test_auto_ranks),
-        cmocka_unit_test(test_auto_nearest),   cmocka_unit_test(test_auto_gpus),
-        cmocka_unit_test(test_auto_mpich),
-    };
-    return cmocka_run_group_tests_name("library_variables", tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 
 /* From latencies to links: what is refused, and the scale of the distances. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tools/probe/link_graph.h"
+#include "unit.h"
 
 static const struct {
     const char *text, *reason;
@@ -32,9 +28,8 @@ static const struct {
       "links of 1e-300 ns are too short beside the next ones of 1e+06 ns", 0, 0 },
 };
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof(refused) / sizeof(*refused); t++) {
         char text[128];
         struct nuioa_latency latency;
@@ -71,21 +66,12 @@ static void distances(const char *matrix, double local_ns, const uint32_t *wante
     nuioa_latency_free(&latency);
 }
 
-static void test_distances(void **state)
+TEST(test_distances)
 {
-    (void)state;
     static const uint32_t alone[] = { 10 }, links[] = { 10, 14, 17, 14, 10, 14, 17, 14, 10 };
     static const uint32_t times[] = { 10, 15, 20, 15, 10, 15, 20, 15, 10 };
     distances("0", 100, alone);
     distances("91", 0, alone);
     distances("0 33 67\n34 0 35\n68 33 0", 95, links); /* noise makes no classes */
     distances("80 120 160\n121,80,120\n160;\t119 80 # the same, in full", 0, times);
-}
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_distances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

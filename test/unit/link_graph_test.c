@@ -3,17 +3,13 @@
 /* From latencies to links: the published example, noise, other shapes, hostile input. */
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "rounds.h"
 #include "tools/probe/link_graph.h"
+#include "unit.h"
 
 enum { N_MAX = 16, TRIALS = 1000 };
 
@@ -234,21 +230,18 @@ static void trials(double sigma_ns, unsigned right_least)
     }
 }
 
-static void test_noise_4(void **state)
+TEST(test_noise_4)
 {
-    (void)state;
     trials(4, 990);
 }
-static void test_noise_6(void **state)
+TEST(test_noise_6)
 {
-    (void)state;
     trials(6, 950);
 }
 
 /* However much noise: hardly a wrong graph. */
-static void test_more_noise(void **state)
+TEST(test_more_noise)
 {
-    (void)state;
     for (unsigned which = 0; which < MACHINES; which++)
         for (unsigned sigma_ns = 8; sigma_ns <= 64; sigma_ns *= 2) {
             struct machine m;
@@ -270,9 +263,8 @@ static void test_more_noise(void **state)
 
 /* --- the published answer --------------------------------------------------------------------- */
 
-static void test_published(void **state)
+TEST(test_published)
 {
-    (void)state;
     struct machine m;
     struct nuioa_link_graph graph;
     build(&m, 0);
@@ -291,9 +283,8 @@ static void test_published(void **state)
     nuioa_link_graph_free(&graph);
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     for (unsigned which = 0; which < MACHINES; which++) {
         struct machine m;
         struct nuioa_link_graph graph;
@@ -309,9 +300,8 @@ static void test_exact(void **state)
 }
 
 /* Where leaving a NUMA node takes `rest` times what a link does: the links, or nothing. */
-static void test_long_leave(void **state)
+TEST(test_long_leave)
 {
-    (void)state;
     static const double rests[] = { 0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6 };
     for (unsigned which = 1; which < 14; which++)
         for (unsigned r = 0; r < sizeof(rests) / sizeof(*rests); r++) {
@@ -331,9 +321,8 @@ static void test_long_leave(void **state)
 
 /* Two packages of four, as measured with noise: between them one pair seems to be farther than half
  * a link beyond the others, which makes it no different. */
-static void test_alike(void **state)
+TEST(test_alike)
 {
-    (void)state;
     struct machine m;
     struct nuioa_link_graph graph;
     struct nuioa_latency latency;
@@ -365,9 +354,8 @@ static void test_alike(void **state)
 /* --- hostile input ---------------------------------------------------------------------------- */
 
 /* Any bytes: read and inferred, or one line that names the file. */
-static void test_fuzz(void **state)
+TEST(test_fuzz)
 {
-    (void)state;
     static const char *const seeds[] = { "0 37 67\n37 0 34\n67 35 0\n", "80,120\n121;80 #\n",
                                          "0 -1\n1e3 0\n", "0 1e6\n1e-300 0\n" };
     static const char bytes[] = "0123456789.-+eE#,; \t\n\r\nxn\0\xff";
@@ -409,9 +397,8 @@ static double any_number(uint64_t *random)
 }
 
 /* Any numbers, alike in both directions or not: an end, and no graph of what cannot be. */
-static void test_any_numbers(void **state)
+TEST(test_any_numbers)
 {
-    (void)state;
     uint64_t random = 1442695040888963407u;
     unsigned accepted = 0;
     alarm(300); /* ends a loop that does not */
@@ -441,16 +428,4 @@ static void test_any_numbers(void **state)
     }
     alarm(0);
     assert_in_range(accepted, rounds(10000), rounds(90000));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),  cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_noise_4),    cmocka_unit_test(test_noise_6),
-        cmocka_unit_test(test_more_noise), cmocka_unit_test(test_fuzz),
-        cmocka_unit_test(test_long_leave), cmocka_unit_test(test_any_numbers),
-        cmocka_unit_test(test_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
 
 /* The load of several NICs in plans: cases whose answer is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* NUMA nodes of four cores; NICs a, b, ... with these rates (Mb/s) at these NUMA nodes. */
 static struct plan_case *node_of(unsigned numas, unsigned nics, const uint32_t *rates,
@@ -41,9 +36,8 @@ static double load_of(const struct plan_case *s, int nic)
 }
 
 /* Four equal rails, four equal ranks: four NICs, wherever the NICs are. */
-static void test_four_ranks_four_rails(void **state)
+TEST(test_four_ranks_four_rails)
 {
-    (void)state;
     static const uint32_t rates[] = { 100000, 100000, 100000, 100000 };
     static const double weights[] = { 5, 5, 5, 5 };
     static const unsigned places[][4] = { { 0, 1, 2, 3 }, { 0, 0, 1, 1 }, { 2, 2, 2, 2 } };
@@ -77,9 +71,8 @@ static double heaviest(const double *weights, unsigned count)
 }
 
 /* Rails 2:1 carry weight 2:1, within the heaviest rank's weight; on one NUMA node and on two. */
-static void test_by_rate(void **state)
+TEST(test_by_rate)
 {
-    (void)state;
     static const uint32_t rates[] = { 200000, 100000 };
     static const unsigned places[][2] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
     for (unsigned k = 0; k < 3; k++)
@@ -104,9 +97,8 @@ static void test_by_rate(void **state)
 
 /* All heavy ranks are beside one of two NICs: half of the weight goes to the other one, although
  * each rank is beside a NIC already. A price of 0 leaves them where they are. */
-static void test_crowded_nic(void **state)
+TEST(test_crowded_nic)
 {
-    (void)state;
     static const uint32_t rates[] = { 100000, 100000 };
     static const double weights[8] = { 4, 4, 4, 4 };
     struct plan_case *s = node_of(2, 2, rates, (const unsigned[]){ 0, 1 }, 8, weights);
@@ -126,9 +118,8 @@ static void test_crowded_nic(void **state)
 
 /* A rank goes one level farther only if that lowers J: three NUMA nodes in a row, NICs on the first
  * and the last; ranks between them can use both. */
-static void test_farther_if_it_pays(void **state)
+TEST(test_farther_if_it_pays)
 {
-    (void)state;
     static const uint32_t matrix[] = { 10, 16, 22, 16, 10, 16, 22, 16, 10 };
     static const double weights[6] = { 6, 6, 6, 0, 0, 0 };
     for (unsigned k = 0; k < 2; k++) {
@@ -153,7 +144,7 @@ static void test_farther_if_it_pays(void **state)
 
 /* Without hints. A NIC that is slow is no near NIC where a farther one is faster even from there:
  * ranks share the NICs by rate, and the lowest rank is beside the fast one. */
-static void test_a_slow_nic(void **state)
+TEST(test_a_slow_nic)
 {
     static const struct {
         uint32_t rates[2];
@@ -167,7 +158,6 @@ static void test_a_slow_nic(void **state)
         { { 80000, 100000 }, 8, "0,0,0,0,1,1,1,1", "0,0,0,0,1,1,1,1" },
         { { 0, 100000 }, 8, "0,0,0,0,1,1,1,1", "0,0,0,0,1,1,1,1" },
     };
-    (void)state;
     for (unsigned k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct plan_case *s =
             node_of(2, 2, cases[k].rates, (const unsigned[]){ 0, 1 }, 8, (const double[8]){ 0 });
@@ -188,9 +178,8 @@ static void test_a_slow_nic(void **state)
 }
 
 /* A rank that is beside the slow NIC, and uses it, is not the nearest: it does not lead. */
-static void test_a_slow_leader(void **state)
+TEST(test_a_slow_leader)
 {
-    (void)state;
     static const uint32_t rates[] = { 100000, 200000 };
     static const double weights[8] = { 0 };
     struct plan_case *s = node_of(2, 2, rates, (const unsigned[]){ 0, 1 }, 8, weights);
@@ -204,9 +193,8 @@ static void test_a_slow_leader(void **state)
 }
 
 /* Unknown rates are equal, and two ports of a card are one resource. */
-static void test_rates_and_ports(void **state)
+TEST(test_rates_and_ports)
 {
-    (void)state;
     static const uint32_t rates[] = { 0, 400000 };
     static const double weights[8] = { 4, 4, 4, 4 };
     struct plan_case *s = node_of(2, 2, rates, (const unsigned[]){ 0, 1 }, 8, weights);
@@ -222,9 +210,8 @@ static void test_rates_and_ports(void **state)
 }
 
 /* A card has the rate of its faster port, and a rank uses several NICs by their rates. */
-static void test_unlike_ports_and_nics(void **state)
+TEST(test_unlike_ports_and_nics)
 {
-    (void)state;
     static const double weights[2] = { 1, 1 };
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 1, 2, 1, 1, NULL });
@@ -249,9 +236,8 @@ static void test_unlike_ports_and_nics(void **state)
 }
 
 /* The NICs of ranks with GPUs do not follow from their CPUs, so that no bound is known. */
-static void test_no_bound_with_gpus(void **state)
+TEST(test_no_bound_with_gpus)
 {
-    (void)state;
     static const double weights[4] = { 4, 3, 2, 1 };
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
@@ -284,9 +270,8 @@ static void check_cost(struct plan_case *s, unsigned tasks, const unsigned *cpus
 }
 
 /* The traffic of a rank with a GPU stays on the NIC of the GPU, wherever others go. */
-static void test_traffic_of_gpus(void **state)
+TEST(test_traffic_of_gpus)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 8, 1, 1, NULL });
     static const char *const names[] = { "a", "b", "c", "d" };
@@ -304,9 +289,8 @@ static void test_traffic_of_gpus(void **state)
 }
 
 /* With rails=K, ranks have NICs beside the nearest, too. */
-static void test_farther_rails(void **state)
+TEST(test_farther_rails)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 4, 8, 1, 1, NULL });
     machine_nic(&s->node, "a", 0);
@@ -315,17 +299,4 @@ static void test_farther_rails(void **state)
     plan_case_option(s, "rails", "2");
     check_cost(s, 6, (const unsigned[]){ 22, 13, 11, 6, 21, 5 },
                (const double[]){ 2, 5, 2, 5, 9, 1 }, 27);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_traffic_of_gpus),       cmocka_unit_test(test_farther_rails),
-        cmocka_unit_test(test_no_bound_with_gpus),    cmocka_unit_test(test_unlike_ports_and_nics),
-        cmocka_unit_test(test_four_ranks_four_rails), cmocka_unit_test(test_by_rate),
-        cmocka_unit_test(test_crowded_nic),           cmocka_unit_test(test_farther_if_it_pays),
-        cmocka_unit_test(test_rates_and_ports),       cmocka_unit_test(test_a_slow_nic),
-        cmocka_unit_test(test_a_slow_leader),
-    };
-    return cmocka_run_group_tests_name("load of NICs in plans", tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
 /* The load of several NICs in J: random small nodes are compared with brute force and with the
  * bound. Random numbers are from fixed seeds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "mapping/load.h"
 #include "mapping/mapping.h"
 #include "rounds.h"
+#include "unit.h"
 
 enum { TASKS = 8, NUMAS = 4, PAIRS = TASKS * (TASKS - 1) / 2, INSTANCES = 500 };
 
@@ -195,23 +190,20 @@ static void against_brute_force(bool pairs)
     assert_true(gap[count / 2] <= (pairs ? 0.2 : 0.05));
 }
 
-static void test_weights(void **state)
+TEST(test_weights)
 {
-    (void)state;
     against_brute_force(false);
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     against_brute_force(true);
 }
 
 /* Larger nodes, where the optimum is not known: J is above neither Slurm's nor hop-sorted's, and
  * near the bound. */
-static void test_large(void **state)
+TEST(test_large)
 {
-    (void)state;
     for (uint32_t n = 64; n <= 512; n *= 2) {
         struct nuioa_mapping m, apart;
         double *weight = calloc(n, sizeof(*weight)), *nic_cost = calloc(n, sizeof(*nic_cost));
@@ -252,14 +244,4 @@ static void test_large(void **state)
         free(numbers);
         free(near);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_large),
-    };
-    return cmocka_run_group_tests_name("load of NICs", tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
 #include "pmix/server/locality.h"
+#include "unit.h"
 
 /* The values of PMIX_DEVICE_DISTANCES. Two NUMA nodes have a GPU each; mlx5_0 is on the first one,
  * mlx5_1 and a card with two ports, which are one verbs device, on the second one. */
@@ -59,9 +55,8 @@ static const char *distances_of(const struct plan_case *s, unsigned local)
     return text;
 }
 
-static void test_by_cpus(void **state)
+TEST(test_by_cpus)
 {
-    (void)state;
     struct plan_case *s = case_of(1, NULL);
     plan_case_make(s);
     assert_string_equal(distances_of(s, 0), "10 20 20 20");
@@ -73,9 +68,8 @@ static void test_by_cpus(void **state)
 
 /* Where a rank sees GPUs with others, NICs that are near to none of them are left out, and of the
  * others none is called nearer than it is to the CPUs. */
-static void test_by_gpus_that_others_see(void **state)
+TEST(test_by_gpus_that_others_see)
 {
-    (void)state;
     struct plan_case *s = case_of(2, "?1;?1");
     pmix_device_distance_t row[DEVICES];
     struct locality_devices list = { DEVICES, devices };
@@ -93,9 +87,8 @@ static void test_by_gpus_that_others_see(void **state)
 }
 
 /* The rank's own NIC is the nearest, wherever its CPUs are. */
-static void test_by_gpu(void **state)
+TEST(test_by_gpu)
 {
-    (void)state;
     struct plan_case *s = case_of(1, "1");
     machine_path(&s->node, 1, 1, NUIOA_PATH_PIX);
     plan_case_make(s);
@@ -105,9 +98,8 @@ static void test_by_gpu(void **state)
 
 /* Two ranks have a port each of a card whose ports are one verbs device: it is near to both, and
  * the netdev of a port to the rank that has it. */
-static void test_ports_of_a_device(void **state)
+TEST(test_ports_of_a_device)
 {
-    (void)state;
     struct plan_case *s = case_of(2, "1;1");
     machine_path(&s->node, 1, 2, NUIOA_PATH_PIX);
     machine_path(&s->node, 1, 3, NUIOA_PATH_PIX);
@@ -116,15 +108,4 @@ static void test_ports_of_a_device(void **state)
     assert_string_equal(distances_of(s, 0), "11 20 10 20");
     assert_string_equal(distances_of(s, 1), "11 20 10 10");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_cpus),
-        cmocka_unit_test(test_by_gpu),
-        cmocka_unit_test(test_by_gpus_that_others_see),
-        cmocka_unit_test(test_ports_of_a_device),
-    };
-    return cmocka_run_group_tests_name("locality", tests, NULL, NULL);
 }

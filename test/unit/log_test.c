@@ -5,22 +5,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <slurm/spank.h>
 
 #include "spank/common/log.h"
+#include "unit.h"
 
 /* A process that has not gone on by then never does. */
 #define HANG_S 20
@@ -47,6 +42,7 @@ static char text[4 * PIPE_BUF + 100];
 static pid_t start(int size, int *from)
 {
     int ends[2];
+    memset(text, 'x', sizeof(text) - 1);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, size) >= size);
     pid_t pid = fork();
@@ -73,9 +69,8 @@ static void assert_ends(pid_t pid)
 }
 
 /* There is room for all of it: how fast it is read does not matter. */
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     char got[sizeof(text)];
     size_t length = 0;
     int from;
@@ -89,39 +84,24 @@ static void test_read(void **state)
 }
 
 /* A user may stop his srun. A step must not hang because of that. */
-static void test_reader_has_stopped(void **state)
+TEST(test_reader_has_stopped)
 {
-    (void)state;
     int from;
     pid_t pid = start(PIPE_BUF, &from);
     assert_ends(pid);
     close(from);
 }
 
-static void test_reader_has_gone(void **state)
+TEST(test_reader_has_gone)
 {
-    (void)state;
     int from;
     pid_t pid = start(PIPE_BUF, &from);
     close(from);
     assert_ends(pid);
 }
 
-static void test_line_is_printable(void **state)
+TEST(test_line_is_printable)
 {
-    (void)state;
     log_line("node %s", "n\302\2331\n\342\200\256gr\303\266\303\237e");
     assert_string_equal(said, "nuioa: node n?1??gr\303\266\303\237e");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_is_printable),
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_reader_has_stopped),
-        cmocka_unit_test(test_reader_has_gone),
-    };
-    memset(text, 'x', sizeof(text) - 1);
-    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
 /* Maps the published example of TreeMatch (E. Jeannot, G. Mercier, "Near-Optimal Placement of MPI
  * Processes on Hierarchical NUMA Architectures", 2010), however its tasks are numbered, and a
  * matrix for which a permutation and its inverse have different costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "mapping/mapping.h"
 #include "mapping/random.h"
 #include "rounds.h"
+#include "unit.h"
 
 enum { TASKS = 8 };
 
@@ -84,11 +79,10 @@ static void assert_solved(const uint32_t *label)
     }
 }
 
-static void any_labelling(void **state)
+TEST(any_labelling)
 {
     uint32_t label[TASKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct nuioa_random random = { 1 };
-    (void)state;
     for (uint64_t k = 0; k < rounds(200); k++) {
         assert_solved(label);
         for (uint32_t i = TASKS; i > 1; i--) {
@@ -100,14 +94,13 @@ static void any_labelling(void **state)
 }
 
 /* In the example the inverse permutation costs the same; with this matrix it costs more. */
-static void asymmetric(void **state)
+TEST(asymmetric)
 {
     static const uint32_t leaves[TASKS] = { 0, 3, 4, 7, 1, 6, 2, 5 }; /* tasks, left to right */
     double matrix[TASKS][TASKS] = { { 0 } };
     uint32_t slot_of[TASKS];
     struct example e;
     struct nuioa_mapping mapping;
-    (void)state;
     for (uint32_t k = 0; k < TASKS; k++)
         for (uint32_t l = 0; l < TASKS; l++)
             if (k != l)
@@ -119,13 +112,4 @@ static void asymmetric(void **state)
         assert_int_equal(slot_of[leaves[k]] / 2, slot_of[leaves[k + 1]] / 2);
         assert_int_equal(slot_of[leaves[k]] / 4 == slot_of[leaves[0]] / 4, k < 4);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_labelling),
-        cmocka_unit_test(asymmetric),
-    };
-    return cmocka_run_group_tests_name("the example of TreeMatch", tests, NULL, NULL);
 }

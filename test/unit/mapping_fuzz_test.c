@@ -4,13 +4,7 @@
  * no more than the start, has the cost that is returned, and is the same a second time. For small
  * problems no mapping is better. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "mapping/bisect.h"
 #include "mapping/descend.h"
@@ -19,6 +13,7 @@
 #include "mapping/neighbourhood_search.h"
 #include "mapping/refine.h"
 #include "rounds.h"
+#include "unit.h"
 
 enum { MOST_TASKS = 48, MOST_SLOTS = 72, MOST_DOMAINS = 12, MOST_PAIRS = 400 };
 
@@ -136,9 +131,8 @@ static void close_to(double a, double b)
     assert_true(fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-9);
 }
 
-static void valid_and_never_worse(void **state)
+TEST(valid_and_never_worse)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= rounds(300); seed++) {
         struct fuzz f;
         struct nuioa_mapping mapping, again;
@@ -175,12 +169,11 @@ static bool all_pinned(const struct nuioa_problem *p)
 }
 
 /* Runs each mapper alone with a small budget, and then the refinement. */
-static void every_mapper(void **state)
+TEST(every_mapper)
 {
     const struct nuioa_mapper *const mappers[] = { &nuioa_hopsort, &nuioa_bisect };
     enum { COUNT = sizeof(mappers) / sizeof(*mappers) };
     uint32_t applied[COUNT] = { 0 };
-    (void)state;
     for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
         struct fuzz f;
         uint32_t slot_of[MOST_TASKS];
@@ -226,9 +219,8 @@ static double least(const struct fuzz *f, uint32_t *slot_of, bool *taken, uint32
     return best;
 }
 
-static void optimal_when_small(void **state)
+TEST(optimal_when_small)
 {
-    (void)state;
     for (uint64_t seed = 5000; seed < 5000 + rounds(150); seed++) {
         struct fuzz f;
         struct nuioa_mapping mapping;
@@ -243,9 +235,8 @@ static void optimal_when_small(void **state)
 }
 
 /* Two tasks and two slots have two mappings: a launch does not wait for the work of larger ones. */
-static void few_mappings_are_quick(void **state)
+TEST(few_mappings_are_quick)
 {
-    (void)state;
     struct fuzz f;
     struct nuioa_mapping mapping;
     uint32_t slot_of[MOST_TASKS];
@@ -266,9 +257,8 @@ static void few_mappings_are_quick(void **state)
 }
 
 /* The cost that swaps and moves update agrees with J. */
-static void assignment_follows_cost(void **state)
+TEST(assignment_follows_cost)
 {
-    (void)state;
     for (uint64_t seed = 9000; seed < 9000 + rounds(100); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
@@ -314,9 +304,8 @@ static void assert_local_optimum(const struct nuioa_class_assignment *s)
     }
 }
 
-static void searches_only_improve(void **state)
+TEST(searches_only_improve)
 {
-    (void)state;
     for (uint64_t seed = 11000; seed < 11000 + rounds(150); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
@@ -345,14 +334,4 @@ static void searches_only_improve(void **state)
         nuioa_class_assignment_close(&s);
         nuioa_graph_free(&graph);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_and_never_worse),   cmocka_unit_test(every_mapper),
-        cmocka_unit_test(optimal_when_small),      cmocka_unit_test(few_mappings_are_quick),
-        cmocka_unit_test(assignment_follows_cost), cmocka_unit_test(searches_only_improve),
-    };
-    return cmocka_run_group_tests_name("placement of any problem", tests, NULL, NULL);
 }

@@ -8,15 +8,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
@@ -27,6 +22,7 @@
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "rounds.h"
+#include "unit.h"
 
 /* --- allocations that fail -------------------------------------------------------------------- */
 
@@ -203,19 +199,16 @@ static void fail_each(char *(*report)(void))
     free(whole);
 }
 
-static void test_explain(void **state)
+TEST(test_explain)
 {
-    (void)state;
     fail_each(explained);
 }
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     fail_each(table);
 }
-static void test_node(void **state)
+TEST(test_node)
 {
-    (void)state;
     fail_each(of_node);
 }
 
@@ -233,9 +226,8 @@ static bool with_memory(unsigned fails)
 
 /* A profile is read whole, or its error is said: with a line too long for the first buffer, ranks,
  * and more pairs than the first array has room for. */
-static void test_profile(void **state)
+TEST(test_profile)
 {
-    (void)state;
     enum { PAIRS = 3000 };
     char path[] = "/tmp/nuioa-profile-XXXXXX";
     struct nuioa_profile profile;
@@ -273,9 +265,8 @@ static void test_profile(void **state)
 }
 
 /* The rails of a node are found, or it is said why not; policy=latency takes memory of its own. */
-static void test_rails(void **state)
+TEST(test_rails)
 {
-    (void)state;
     struct nuioa_options latency = options;
     latency.policy = NUIOA_POLICY_LATENCY;
     if (RUNNING_ON_VALGRIND)
@@ -293,9 +284,8 @@ static void test_rails(void **state)
 }
 
 /* All cores of a node are listed, or none. */
-static void test_cores(void **state)
+TEST(test_cores)
 {
-    (void)state;
     struct nuioa_rails rails;
     struct nuioa_warnings warnings = { 0 };
     if (RUNNING_ON_VALGRIND)
@@ -312,9 +302,8 @@ static void test_cores(void **state)
 }
 
 /* A text for a launcher is whole, or there is none; so is the help. */
-static void test_launchers(void **state)
+TEST(test_launchers)
 {
-    (void)state;
     char *(*const reports[])(void) = { cpu_bind, nuioa_options_help };
     if (RUNNING_ON_VALGRIND)
         skip();
@@ -331,13 +320,4 @@ static void test_launchers(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_explain), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_node),    cmocka_unit_test(test_launchers),
-        cmocka_unit_test(test_profile), cmocka_unit_test(test_rails),
-        cmocka_unit_test(test_cores),
-    };
-    return cmocka_run_group_tests_name("memory", tests, start, finish);
-}
+ALL_WITHIN(start, finish)

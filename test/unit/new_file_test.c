@@ -7,10 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +14,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
+#include "unit.h"
 #include "util/new_file.h"
 
 static char top[64], back[256];
@@ -108,9 +104,8 @@ static void has(const char *path, const char *text)
     assert_int_equal(system(command), 0);
 }
 
-static void test_files(void **state)
+TEST_WITHIN(test_files, begin, end)
 {
-    (void)state;
     char path[128], name[256];
     struct stat st;
     mode_t mask = umask(027);
@@ -132,9 +127,8 @@ static void test_files(void **state)
     bad("one/one", -ENOTDIR, "one/one: Not a directory");
 }
 
-static void test_older_file_stays(void **state)
+TEST_WITHIN(test_older_file_stays, begin, end)
 {
-    (void)state;
     struct nuioa_new_file file;
     good("one", "first");
     assert_int_equal(nuioa_new_file_open(&file, "one", NULL), 0);
@@ -144,9 +138,8 @@ static void test_older_file_stays(void **state)
     has("one", "first");
 }
 
-static void test_other_than_files(void **state)
+TEST_WITHIN(test_other_than_files, begin, end)
 {
-    (void)state;
     struct stat st;
     assert_int_equal(mkdir("directory", 0755), 0);
     bad("directory", -EPERM, "not a regular file");
@@ -164,9 +157,8 @@ static void test_other_than_files(void **state)
     assert_true(!lstat("device", &st) && S_ISCHR(st.st_mode));
 }
 
-static void test_links(void **state)
+TEST_WITHIN(test_links, begin, end)
 {
-    (void)state;
     struct stat st;
     assert_int_equal(mkdir("directory", 0755), 0);
     assert_int_equal(symlink("directory/target", "link"), 0);
@@ -183,9 +175,8 @@ static void test_links(void **state)
 
 /* A process of root writes to a directory of a user, but does not go where the user's links lead;
  * a user follows all links. */
-static void test_links_of_others(void **state)
+TEST_WITHIN(test_links_of_others, begin, end)
 {
-    (void)state;
     if (geteuid())
         skip();
     assert_int_equal(mkdir("theirs", 0755), 0);
@@ -211,9 +202,8 @@ static void test_links_of_others(void **state)
 }
 
 /* A file at the name of the temporary one is neither written to nor removed. */
-static void test_a_name_that_is_taken(void **state)
+TEST_WITHIN(test_a_name_that_is_taken, begin, end)
 {
-    (void)state;
     char path[64];
     struct stat st;
     tries = guesses = 0;
@@ -235,9 +225,8 @@ static void test_a_name_that_is_taken(void **state)
 }
 
 /* The disk is full: this one is the device that says so. */
-static void test_a_full_disk(void **state)
+TEST_WITHIN(test_a_full_disk, begin, end)
 {
-    (void)state;
     struct nuioa_new_file file;
     struct nuioa_error err;
     good("one", "first");
@@ -249,18 +238,4 @@ static void test_a_full_disk(void **state)
     assert_int_equal(nuioa_new_file_close(&file, true, "one", &err), -ENOSPC);
     assert_string_equal(err.text, "one: No space left on device");
     has("one", "first");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_files, begin, end),
-        cmocka_unit_test_setup_teardown(test_older_file_stays, begin, end),
-        cmocka_unit_test_setup_teardown(test_other_than_files, begin, end),
-        cmocka_unit_test_setup_teardown(test_links, begin, end),
-        cmocka_unit_test_setup_teardown(test_links_of_others, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_name_that_is_taken, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_full_disk, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "topology/nic_counters.h"
+#include "unit.h"
 
 /* What the NICs carried, from trees of sysfs as drivers of each kind make them. */
 
@@ -62,10 +58,9 @@ static const char *const port_names[] = { "port_rcv_data", "port_xmit_data", "po
 static const char *const statistics_names[] = { "rx_bytes", "tx_bytes", "rx_packets",
                                                 "tx_packets" };
 
-static void infiniband(void **state)
+TEST(infiniband)
 {
     struct dump dump;
-    (void)state;
     dump_make(&dump);
     put_four(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters", port_names);
     put_four(&dump, "sys/class/net/ib1/statistics", statistics_names);
@@ -81,12 +76,11 @@ static void infiniband(void **state)
     dump_remove(&dump);
 }
 
-static void hw_counters(void **state)
+TEST(hw_counters)
 {
     static const char *const efa[] = { "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts" };
     static const char *const opa[] = { "RxWords", "TxWords", "RxPkt", "TxPkt" };
     struct dump dump;
-    (void)state;
     dump_make(&dump);
     put_four(&dump, "sys/class/infiniband/rdmap0/ports/1/hw_counters", efa);
     put_four(&dump, "sys/class/infiniband/hfi1_0/ports/1/hw_counters", opa);
@@ -100,10 +94,9 @@ static void hw_counters(void **state)
     dump_remove(&dump);
 }
 
-static void slingshot(void **state)
+TEST(slingshot)
 {
     struct dump dump;
-    (void)state;
     dump_make(&dump);
     dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_rx_ok_octets",
               "5000@1700000000.123456789\n");
@@ -115,11 +108,10 @@ static void slingshot(void **state)
 }
 
 /* The statistics of a netdev count for it if no card carries data past them. */
-static void ethernet(void **state)
+TEST(ethernet)
 {
     struct nuioa_nic_counters c;
     struct dump dump;
-    (void)state;
     dump_make(&dump);
     put_four(&dump, "sys/class/net/eth0/statistics", statistics_names);
     const struct nuioa_nic plain = nic_of(NUIOA_NIC_ETHERNET, "eth0", 0, "eth0"),
@@ -135,7 +127,7 @@ static void ethernet(void **state)
     dump_remove(&dump);
 }
 
-static void parsing(void **state)
+TEST(parsing)
 {
     static const struct {
         const char *text;
@@ -154,17 +146,15 @@ static void parsing(void **state)
         { "0x10", NUIOA_NO_COUNTER },
         { "N/A (not available)", NUIOA_NO_COUNTER },
     };
-    (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_int_equal(nuioa_nic_counter_parse(cases[i].text), cases[i].number);
 }
 
-static void between(void **state)
+TEST(between)
 {
     const struct nuioa_nic_counters before = { 10, 20, 30, NUIOA_NO_COUNTER },
                                     after = { 15, 11, NUIOA_NO_COUNTER, 50 };
     struct nuioa_nic_counters carried;
-    (void)state;
     nuioa_nic_counters_between(&before, &after, &carried);
     assert_int_equal(carried.received, 5);
     assert_int_equal(carried.sent, NUIOA_NO_COUNTER); /* it fell */
@@ -173,9 +163,8 @@ static void between(void **state)
 }
 
 /* The child reads this machine's: what it says of lo is what /proc says, or a little less. */
-static void all(void **state)
+TEST(all)
 {
-    (void)state;
     struct nuioa_nic nics[] = { nic_of(NUIOA_NIC_ETHERNET, "nuioa-none", 0, "nuioa-none"),
                                 nic_of(NUIOA_NIC_ETHERNET, "lo", 0, "lo") };
     struct nuioa_node node = { .nic_count = 2, .nics = nics };
@@ -198,14 +187,4 @@ static void all(void **state)
     c = nuioa_nic_counters_read_all(&node, 60000);
     assert_non_null(c);
     free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infiniband), cmocka_unit_test(hw_counters), cmocka_unit_test(slingshot),
-        cmocka_unit_test(ethernet),   cmocka_unit_test(parsing),     cmocka_unit_test(between),
-        cmocka_unit_test(all),
-    };
-    return cmocka_run_group_tests_name("nic_counters", tests, NULL, NULL);
 }

@@ -2,20 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "machine.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
+#include "unit.h"
 #include "util/sysfs.h"
 
 #define FE80 "fe80:0000:0000:0000"
@@ -50,9 +46,8 @@ static const struct nuioa_nic *find(const struct nuioa_node *node, const char *l
     return NULL;
 }
 
-static void test_infiniband(void **state)
+TEST(test_infiniband)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -80,9 +75,8 @@ static void test_infiniband(void **state)
 }
 
 /* Ports, link layers and netdevs of one function; the subnet manager has not come to port 2. */
-static void test_two_ports(void **state)
+TEST(test_two_ports)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -110,7 +104,7 @@ static void test_two_ports(void **state)
 
 /* The halves of a Socket Direct card have one system image GUID. So have the devices of a card with
  * two ports, all Omni-Path cards of a node, and cards that say nothing. */
-static void test_socket_direct(void **state)
+TEST(test_socket_direct)
 {
     static const struct {
         const char *ids, *name, *first, *second;
@@ -124,7 +118,6 @@ static void test_socket_direct(void **state)
     };
     static const char *const pci[] = { "0000:01:00.0", "0000:81:00.0", "0000:01:00.1",
                                        "0000:81:00.1" };
-    (void)state;
     for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         struct dump dump;
         struct nuioa_node node;
@@ -147,9 +140,8 @@ static void test_socket_direct(void **state)
     }
 }
 
-static void test_virtual_function(void **state)
+TEST(test_virtual_function)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -182,9 +174,8 @@ static void test_virtual_function(void **state)
 }
 
 /* Members of a bond are no NICs of their own, but an InfiniBand port that IP bonds still is one. */
-static void test_bond(void **state)
+TEST(test_bond)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -204,9 +195,8 @@ static void test_bond(void **state)
 }
 
 /* Two ports as one RDMA device: its netdev is the bond, which is on no card. */
-static void test_rdma_bond(void **state)
+TEST(test_rdma_bond)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -225,9 +215,8 @@ static void test_rdma_bond(void **state)
 }
 
 /* A topology with devices that hwloc was told to keep though no hardware is behind them. */
-static void test_software_devices(void **state)
+TEST(test_software_devices)
 {
-    (void)state;
     static const char devices[] =
         "<object type=\"OSDev\" gp_index=\"901\" name=\"rxe0\" osdev_type=\"3\">"
         "<info name=\"Port1State\" value=\"4\"/></object>"
@@ -260,9 +249,8 @@ static void test_software_devices(void **state)
 }
 
 /* On a board without PCI: hardware all the same. */
-static void test_platform_device(void **state)
+TEST(test_platform_device)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -280,9 +268,8 @@ static void test_platform_device(void **state)
     dump_remove(&dump);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -322,9 +309,8 @@ static void check_locality(const struct dump *dump, enum nuioa_locality locality
     nuioa_node_free(&node);
 }
 
-static void test_locality(void **state)
+TEST(test_locality)
 {
-    (void)state;
     struct dump dump;
     dump_make(&dump);
     dump_pci(&dump, "0000:f1:00.0", INTEL_ETH);
@@ -345,9 +331,8 @@ static void test_locality(void **state)
     dump_remove(&dump);
 }
 
-static void test_contradiction(void **state)
+TEST(test_contradiction)
 {
-    (void)state;
     struct dump dump;
     dump_make(&dump);
     dump_pci(&dump, "0000:81:00.0", INTEL_ETH);
@@ -359,9 +344,8 @@ static void test_contradiction(void **state)
 
 /* hwloc 2.13 lists cxi0 without a hardware address. It is left out if the netdev of the same card
  * is there, and is the card's only name if the netdev is not. */
-static void test_slingshot(void **state)
+TEST(test_slingshot)
 {
-    (void)state;
     static const char netdev[] = "name=\"hsn0\"";
     char name[512], path[] = "/tmp/nuioa-cxi-XXXXXX", *text = NULL;
     struct nuioa_source source = { .topology = path };
@@ -392,9 +376,8 @@ static void test_slingshot(void **state)
 }
 
 /* Older versions of hwloc do not list the device that libfabric opens; it is below the card's. */
-static void test_slingshot_device(void **state)
+TEST(test_slingshot_device)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -410,9 +393,8 @@ static void test_slingshot_device(void **state)
 }
 
 /* A root whose name leaves no room for that of a class. */
-static void test_long_root(void **state)
+TEST(test_long_root)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_sysfs sysfs;
     char root[PATH_MAX];
@@ -428,25 +410,4 @@ static void test_long_root(void **state)
         nuioa_sysfs_close(&sysfs);
     }
     dump_remove(&dump);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_infiniband),
-        cmocka_unit_test(test_two_ports),
-        cmocka_unit_test(test_socket_direct),
-        cmocka_unit_test(test_virtual_function),
-        cmocka_unit_test(test_bond),
-        cmocka_unit_test(test_rdma_bond),
-        cmocka_unit_test(test_software_devices),
-        cmocka_unit_test(test_platform_device),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_locality),
-        cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_slingshot),
-        cmocka_unit_test(test_slingshot_device),
-        cmocka_unit_test(test_long_root),
-    };
-    return cmocka_run_group_tests_name("nic_discover", tests, NULL, NULL);
 }

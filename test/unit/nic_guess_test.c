@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
 #include "topology/nic_guess.h"
 #include "topology/nic_role.h"
+#include "unit.h"
 
 #define IB NUIOA_NIC_INFINIBAND
 #define ROCE NUIOA_NIC_ROCE
@@ -183,9 +179,8 @@ static void build(struct nuioa_node *node, const struct port *ports)
             machine_path(node, g, i, path_of(ports[i].near[g]));
 }
 
-static void test_guesses(void **state)
+TEST(test_guesses)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         struct nuioa_node node;
         bool taken[6];
@@ -215,9 +210,8 @@ static void test_guesses(void **state)
 }
 
 /* Each doubt is told with its reason. */
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     static const struct {
         unsigned at;
         const char *text;
@@ -237,9 +231,8 @@ static void test_texts(void **state)
 
 /* A port that is down, or a virtual function, is neither chosen nor beside a GPU; the others
  * stay the NICs of all GPUs. */
-static void test_down(void **state)
+TEST(test_down)
 {
-    (void)state;
     struct nuioa_node node;
     build(&node, cases[0].ports);
     node.nics[1].state = NUIOA_NIC_DOWN;
@@ -255,9 +248,8 @@ static void test_down(void **state)
 }
 
 /* The site's word takes the place of the guess. */
-static void test_said(void **state)
+TEST(test_said)
 {
-    (void)state;
     struct nuioa_node node;
     build(&node, cases[0].ports);
     nuioa_nic_roles_set(&node, "a:compute");
@@ -272,9 +264,8 @@ static void test_said(void **state)
 }
 
 /* Without GPUs nothing is guessed. */
-static void test_without_gpus(void **state)
+TEST(test_without_gpus)
 {
-    (void)state;
     struct nuioa_node node;
     build(&node, cases[8].ports);
     uint32_t gpus = node.gpu_count;
@@ -287,9 +278,8 @@ static void test_without_gpus(void **state)
 
 /* A rank without GPUs on NUMA node 0 has a doubted NIC beside it and others as near: it gets one of
  * these, and the doubted one is nobody's second. With the nearest all doubted it gets that. */
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     build(&s->node, cases[5].ports);
     nuioa_nic_judge(&s->node);
@@ -301,14 +291,4 @@ static void test_ranks(void **state)
     plan_case_make(s);
     assert_string_equal(plan_case_nics(s), "0,0,0,0");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guesses), cmocka_unit_test(test_down),
-        cmocka_unit_test(test_said),    cmocka_unit_test(test_without_gpus),
-        cmocka_unit_test(test_ranks),   cmocka_unit_test(test_texts),
-    };
-    return cmocka_run_group_tests_name("nic_guess", tests, NULL, NULL);
 }

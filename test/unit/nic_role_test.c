@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "topology/nic_role.h"
+#include "unit.h"
 
 /* mlx5_0 to mlx5_2, a netdev eth3 alone; the second is also ib1, at 0000:41:00.0. */
 static void build(struct nuioa_node *node)
@@ -25,9 +21,8 @@ static void build(struct nuioa_node *node)
     last->port = 0;
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
-    (void)state;
     /* A letter for each NIC: compute, storage, management, or - where nobody says anything. */
     static const struct {
         const char *list, *roles;
@@ -64,9 +59,8 @@ static void test_lists(void **state)
     }
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     static const struct {
         const char *list, *text;
     } bad[] = {
@@ -98,9 +92,8 @@ static void test_malformed(void **state)
 }
 
 /* Who is said to be for something else is used by nobody unless it is named. */
-static void test_used_by_name_only(void **state)
+TEST(test_used_by_name_only)
 {
-    (void)state;
     static const struct {
         const char *pattern, *taken;
     } cases[] = {
@@ -130,14 +123,4 @@ static void test_used_by_name_only(void **state)
     nuioa_nic_judge(&node); /* what is said stays */
     assert_int_equal(node.nics[1].role, NUIOA_ROLE_STORAGE);
     nuioa_node_free(&node);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_used_by_name_only),
-    };
-    return cmocka_run_group_tests_name("nic_role", tests, NULL, NULL);
 }

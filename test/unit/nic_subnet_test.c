@@ -2,15 +2,11 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "topology/nic_subnet.h"
+#include "unit.h"
 
 enum { NICS = 4 };
 
@@ -51,9 +47,8 @@ static void make_nics(struct nuioa_node *node, struct nuioa_nic *nics, enum nuio
     }
 }
 
-static void test_subnets(void **state)
+TEST(test_subnets)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_nic nics[NICS];
     struct address a[6];
@@ -80,9 +75,8 @@ static void test_subnets(void **state)
 }
 
 /* Each port may give itself such an address, in whatever network it is. */
-static void test_link_local(void **state)
+TEST(test_link_local)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_nic nics[NICS];
     struct address a[5];
@@ -101,9 +95,8 @@ static void test_link_local(void **state)
 }
 
 /* The kernel's answer: a loopback interface has 127.0.0.1/8. */
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_nic nics[NICS];
     make_nics(&node, nics, NUIOA_NIC_ETHERNET);
@@ -126,9 +119,8 @@ static bool connected(const struct nuioa_node *node, uint32_t first, uint32_t se
     return nuioa_nics_are_connected(node, pair, 2);
 }
 
-static void test_connected(void **state)
+TEST(test_connected)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_nic nics[NICS];
     static const uint32_t all[NICS] = { 0, 1, 2, 3 };
@@ -172,15 +164,4 @@ static void test_connected(void **state)
     assert_true(nuioa_nics_are_connected(&node, all, NICS));
     make_nics(&node, nics, NUIOA_NIC_OMNIPATH); /* planes cannot be told apart */
     assert_false(connected(&node, 0, 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_subnets),
-        cmocka_unit_test(test_link_local),
-        cmocka_unit_test(test_this_machine),
-        cmocka_unit_test(test_connected),
-    };
-    return cmocka_run_group_tests_name("nic_subnet", tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 
 /* The table of each GPU's NICs is what a plan for one rank on each GPU would choose. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "machine.h"
 #include "nics/nic_table.h"
 #include "plan_case.h"
+#include "unit.h"
 
 enum { PAIRS = 4 };
 
@@ -58,9 +53,8 @@ static void check(struct plan_case *s)
     nuioa_plan_free(&s->plan);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     static const char *const rails[] = { "auto", "1", "2", "connected" };
     for (unsigned many = 0; many < 2; many++)
         for (unsigned i = 0; i < sizeof(rails) / sizeof(*rails); i++) {
@@ -69,10 +63,4 @@ static void test_table(void **state)
             check(s);
             plan_case_free(s);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_table) };
-    return cmocka_run_group_tests_name("nic_table", tests, NULL, NULL);
 }

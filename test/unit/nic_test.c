@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "topology/node.h"
+#include "unit.h"
 
 #define EDR "100 Gb/sec (4X EDR)"
 
@@ -120,9 +116,8 @@ static void build(struct nuioa_node *node, const struct port *ports, unsigned co
     nuioa_nic_judge(node);
 }
 
-static void test_judge(void **state)
+TEST(test_judge)
 {
-    (void)state;
     for (size_t t = 0; t < sizeof(judgements) / sizeof(judgements[0]); t++) {
         struct nuioa_node node;
         char usable[8] = "";
@@ -140,9 +135,8 @@ static void test_judge(void **state)
 }
 
 /* A port comes up or goes down between two launches. */
-static void test_judge_again(void **state)
+TEST(test_judge_again)
 {
-    (void)state;
     static const struct port ports[] = { { IB, UP, 100000, "", false },
                                          { ETH, UP, 25000, "", false } };
     struct nuioa_node node;
@@ -203,9 +197,8 @@ static const struct {
     { "^*", "", 0, BW },
 };
 
-static void test_select(void **state)
+TEST(test_select)
 {
-    (void)state;
     struct nuioa_node node;
     build(&node, mixed, 5);
     nuioa_copy(node.nics[2].netdev, sizeof(node.nics[2].netdev), "eth9");
@@ -231,9 +224,8 @@ static void test_select(void **state)
 }
 
 /* a: Ethernet 400, b: InfiniBand 100, c: InfiniBand 200, d: RoCE 200 */
-static void test_latency_bypasses_the_kernel(void **state)
+TEST(test_latency_bypasses_the_kernel)
 {
-    (void)state;
     static const struct port ports[] = { { ETH, UP, 400000, "", false },
                                          { IB, UP, 100000, "", false },
                                          { IB, UP, 200000, "", false },
@@ -262,9 +254,8 @@ static void test_latency_bypasses_the_kernel(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_malformed_patterns(void **state)
+TEST(test_malformed_patterns)
 {
-    (void)state;
     static const char *const bad[] = { "",
                                        ",",
                                        "a,",
@@ -293,16 +284,4 @@ static void test_malformed_patterns(void **state)
     long_one[sizeof(long_one) - 1] = '\0';
     assert_int_equal(nuioa_nic_check(long_one, NULL), -EINVAL);
     assert_int_equal(nuioa_nic_check("mlx5_*,^mlx5_0:1,hsi[0-3],0000:41:00.0", NULL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_judge_again),
-        cmocka_unit_test(test_select),
-        cmocka_unit_test(test_latency_bypasses_the_kernel),
-        cmocka_unit_test(test_malformed_patterns),
-    };
-    return cmocka_run_group_tests_name("nic", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "rounds.h"
@@ -16,6 +11,7 @@
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
 #include "topology/pci_path.h"
+#include "unit.h"
 
 /* Where lib/topology/node_serialize.c keeps the sum and the layout: the tests repair the one and
  * change the other, or no damage would ever get past the header. */
@@ -87,9 +83,8 @@ static void check_round_trip(const struct nuioa_node *node)
     free(again);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     struct nuioa_node node, copy;
     size_t length;
     build(&node);
@@ -118,9 +113,8 @@ static void test_round_trip(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_round_trip_of_topologies(void **state)
+TEST(test_round_trip_of_topologies)
 {
-    (void)state;
     char directory[400], path[700];
     const char *srcdir = getenv("srcdir");
     unsigned count = 0;
@@ -181,9 +175,8 @@ static int try(const unsigned char *bytes, size_t length)
     return 0;
 }
 
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     struct nuioa_node node;
     size_t length;
     build(&node);
@@ -208,9 +201,8 @@ static void test_truncated(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_header(void **state)
+TEST(test_header)
 {
-    (void)state;
     struct nuioa_node node;
     size_t length;
     build(&node);
@@ -231,9 +223,8 @@ static void test_header(void **state)
 }
 
 /* One flipped bit, or up to four words that would be counts gone mad. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     static const uint32_t mad[] = { 0,          1,         255,         65536,     1u << 18,
                                     UINT32_MAX, INT32_MAX, 0x80000000u, 0x10000001 };
     struct nuioa_node node;
@@ -263,9 +254,8 @@ static void test_damaged(void **state)
 }
 
 /* Names become parts of paths below /sys. */
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const char *const bad[] = { "../../etc", "a/b", "..", ".", "", "a\nb" };
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct nuioa_node node;
@@ -280,9 +270,8 @@ static void test_names(void **state)
 }
 
 /* Both are indexes into arrays of names. */
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct nuioa_node node;
         size_t length;
@@ -299,9 +288,8 @@ static void test_gpus(void **state)
 }
 
 /* A text that fills its field has no end. */
-static void test_endless_text(void **state)
+TEST(test_endless_text)
 {
-    (void)state;
     struct nuioa_node node;
     size_t length;
     build(&node);
@@ -315,15 +303,4 @@ static void test_endless_text(void **state)
     assert_int_equal(try(bytes, length), -EINVAL);
     free(bytes);
     nuioa_node_free(&node);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_round_trip_of_topologies),
-        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_header),
-        cmocka_unit_test(test_damaged),    cmocka_unit_test(test_names),
-        cmocka_unit_test(test_gpus),       cmocka_unit_test(test_endless_text),
-    };
-    return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

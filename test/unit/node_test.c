@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
+#include "unit.h"
 
 static int load(struct nuioa_node *node, const char *topology, struct nuioa_error *err)
 {
@@ -41,9 +37,8 @@ static bool same_list(hwloc_const_bitmap_t bitmap, const char *list)
     return !strcmp(text, list);
 }
 
-static void test_this_machine(void **state)
+TEST(test_this_machine)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_error err;
     char host[64];
@@ -66,9 +61,8 @@ static void test_this_machine(void **state)
 }
 
 /* State and rate are what sysfs says, and are read again. */
-static void test_refresh(void **state)
+TEST(test_refresh)
 {
-    (void)state;
     struct nuioa_node node;
     assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
     for (uint32_t i = 0; i < node.nic_count; i++) {
@@ -91,9 +85,8 @@ static void test_refresh(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_refresh_leaves_emulated(void **state)
+TEST(test_refresh_leaves_emulated)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "infiniband");
     nuioa_node_refresh(&node);
@@ -103,9 +96,8 @@ static void test_refresh_leaves_emulated(void **state)
 }
 
 /* The whole machine is described, the NIC's NUMA node with it; allowed_* says what may be used. */
-static void test_restricted(void **state)
+TEST(test_restricted)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "restricted");
     assert_int_equal(node.numa_count, 4);
@@ -119,9 +111,8 @@ static void test_restricted(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_processors(void **state)
+TEST(test_processors)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "quad"); /* 4 NUMA nodes, 2 hardware threads a core */
     assert_int_equal(node.core_count * 2, node.pu_count);
@@ -143,9 +134,8 @@ static void test_processors(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_numas_of(void **state)
+TEST(test_numas_of)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "gpu-memory"); /* NUMA nodes 0 and 8, and memory of GPUs without CPUs */
     hwloc_bitmap_t numas = hwloc_bitmap_alloc();
@@ -163,9 +153,8 @@ static void test_numas_of(void **state)
 
 /* Two kinds of memory serve the same cores: the ordinary one is the PU's own, and the other has no
  * PUs. */
-static void test_two_memories(void **state)
+TEST(test_two_memories)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "mcdram");
     for (uint32_t i = 0; i < node.pu_count; i++)
@@ -179,9 +168,8 @@ static void test_two_memories(void **state)
 
 /* NUMA nodes as KVM makes them of wrong lists: hwloc says that all CPUs are local to both, the
  * kernel of which one each is. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
-    (void)state;
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     struct dump dump;
@@ -213,9 +201,8 @@ static void test_cut(void **state)
     dump_remove(&dump);
 }
 
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     struct nuioa_node node;
     load_good(&node, "gpus");
     assert_int_equal(node.gpu_count, 4);
@@ -225,9 +212,8 @@ static void test_gpus(void **state)
     nuioa_node_free(&node);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     static const char *const bad[] = { "/nonexistent.xml", "/etc/passwd", "/etc", "/dev/null" };
     for (unsigned i = 0; i < 4; i++) {
         struct nuioa_node node, empty;
@@ -241,9 +227,8 @@ static void test_failures(void **state)
 }
 
 /* A dump is named to hwloc through the environment; nothing of that stays. */
-static void test_dump_leaves_environment(void **state)
+TEST(test_dump_leaves_environment)
 {
-    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
@@ -259,22 +244,4 @@ static void test_dump_leaves_environment(void **state)
     unsetenv("HWLOC_COMPONENTS");
     nuioa_node_free(&node);
     dump_remove(&dump);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_this_machine),
-        cmocka_unit_test(test_refresh),
-        cmocka_unit_test(test_refresh_leaves_emulated),
-        cmocka_unit_test(test_restricted),
-        cmocka_unit_test(test_processors),
-        cmocka_unit_test(test_numas_of),
-        cmocka_unit_test(test_two_memories),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_dump_leaves_environment),
-    };
-    return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }

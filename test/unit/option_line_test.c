@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "option/option.h"
+#include "unit.h"
 
 static struct nuioa_options options;
 
@@ -36,9 +33,8 @@ static void check_line(const char *const *words, const char *stray)
 }
 
 /* Slurm splits the line in plugstack.conf at blanks. */
-static void test_line(void **state)
+TEST_WITHIN(test_line, start, NULL)
 {
-    (void)state;
     char on[] = "default=on", threads[] = "threads=on", policy[] = "policy=latency\r", end[] = "\r";
     struct nuioa_warnings warnings = { 0 };
     struct nuioa_error err;
@@ -57,10 +53,4 @@ static void test_line(void **state)
                      -EINVAL);
     assert_string_equal(err.text, "plugstack.conf: default: a value is missing "
                                   "(off|export|on|force|report|explain|help)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test_setup(test_line, start) };
-    return cmocka_run_group_tests_name("the line in plugstack.conf", tests, NULL, NULL);
 }

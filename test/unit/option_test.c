@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "option/option.h"
+#include "unit.h"
 
 static struct nuioa_options options;
 static struct nuioa_error err;
@@ -43,9 +40,8 @@ static void refuse(enum nuioa_option_source door, int code, const char *name, co
     assert_memory_equal(&before, &options, sizeof(options));
 }
 
-static void test_defaults(void **state)
+TEST_WITHIN(test_defaults, start, NULL)
 {
-    (void)state;
     assert_int_equal(options.mode, NUIOA_OFF);
     assert_false(options.force || options.report || options.explain || options.help);
     assert_int_equal(options.policy, NUIOA_POLICY_BANDWIDTH);
@@ -78,9 +74,8 @@ static void check_mode(const char *value, enum nuioa_mode mode, bool force, bool
     assert_int_equal(options.explain, explain);
 }
 
-static void test_switch(void **state)
+TEST_WITHIN(test_switch, start, NULL)
 {
-    (void)state;
     check_mode(NULL, NUIOA_ON, false, false, false);
     check_mode("export", NUIOA_EXPORT, false, false, false);
     check_mode("report", NUIOA_ON, false, true, false);
@@ -115,9 +110,8 @@ static void test_switch(void **state)
 
 /* With off nothing is told, and nothing loaded, whatever else was said; a report does not change
  * that. */
-static void test_off(void **state)
+TEST_WITHIN(test_off, start, NULL)
 {
-    (void)state;
     assert_true(nuioa_options_idle(&options));
     accept("export", "ucx,env");
     accept("nuioa", "report,off");
@@ -130,9 +124,8 @@ static void test_off(void **state)
 }
 
 /* A site's default is not what a user asked for, and the last source wins. */
-static void test_asked(void **state)
+TEST_WITHIN(test_asked, start, NULL)
 {
-    (void)state;
     assert_false(options.asked);
     assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
     assert_false(options.asked);
@@ -148,9 +141,8 @@ static void test_asked(void **state)
     assert_true(options.asked);
 }
 
-static void test_words(void **state)
+TEST_WITHIN(test_words, start, NULL)
 {
-    (void)state;
     accept("policy", "latency");
     assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
     accept("cores", "share");
@@ -181,9 +173,8 @@ static void test_words(void **state)
     assert_string_equal(options.trace, "");
 }
 
-static void test_doors(void **state)
+TEST_WITHIN(test_doors, start, NULL)
 {
-    (void)state;
     const char *rest = ": 'fast' is not one of bandwidth, latency";
     const struct {
         enum nuioa_option_source door;
@@ -215,9 +206,8 @@ static void test_doors(void **state)
     assert_int_equal(options.mode, NUIOA_EXPORT);
 }
 
-static void test_unknown(void **state)
+TEST_WITHIN(test_unknown, start, NULL)
 {
-    (void)state;
     refuse(NUIOA_FROM_COMMAND, -ENOENT, "plicy", "x",
            "--nuioa-plicy: no such option; did you mean --nuioa-policy?");
     refuse(NUIOA_FROM_PLUGSTACK, -ENOENT, "defalt", "x",
@@ -230,9 +220,8 @@ static void test_unknown(void **state)
     refuse(NUIOA_FROM_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
 }
 
-static void test_admin(void **state)
+TEST_WITHIN(test_admin, start, NULL)
 {
-    (void)state;
     refuse(NUIOA_FROM_COMMAND, -EPERM, "topology", "/x",
            "--nuioa-topology: only plugstack.conf can set this");
     refuse(NUIOA_FROM_ENVIRONMENT, -EPERM, "remote_cost", "1",
@@ -264,9 +253,8 @@ static void test_admin(void **state)
            "plugstack.conf: munge_socket: longer than 107 characters");
 }
 
-static void test_numbers(void **state)
+TEST_WITHIN(test_numbers, start, NULL)
 {
-    (void)state;
     assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "deadline_ms", "60000"), 0);
     assert_int_equal(options.deadline_ms, 60000);
     static const char *const bad[] = { "0", "60001", "-5", "5s", "" };
@@ -277,9 +265,8 @@ static void test_numbers(void **state)
     assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "deadline_ms", "60000"), -EPERM);
 }
 
-static void test_export(void **state)
+TEST_WITHIN(test_export, start, NULL)
 {
-    (void)state;
     const unsigned keys = NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX;
     /* A site that places everybody's ranks exports nothing to other libraries. */
     assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
@@ -310,9 +297,8 @@ static void test_export(void **state)
            "mpich, nvshmem, none");
 }
 
-static void test_hints(void **state)
+TEST_WITHIN(test_hints, start, NULL)
 {
-    (void)state;
     accept("hints", "0:10,1-7:1,rest:0");
     assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", "0:x"), -EINVAL);
@@ -333,9 +319,8 @@ static void test_hints(void **state)
     accept("hints", list);
 }
 
-static void test_nic(void **state)
+TEST_WITHIN(test_nic, start, NULL)
 {
-    (void)state;
     accept("nic", "mlx5_*,^mlx5_3");
     assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic", ""), -EINVAL);
@@ -347,9 +332,8 @@ static void test_nic(void **state)
 }
 
 /* Lists of the site and of the user are joined: the last item that matches counts. */
-static void test_nic_role(void **state)
+TEST_WITHIN(test_nic_role, start, NULL)
 {
-    (void)state;
     assert_string_equal(options.nic_role, "");
     assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "nic-role", "mlx5_8:storage"), 0);
     accept("nic_role", "mlx5_bf*:management,mlx5_8:compute");
@@ -368,9 +352,8 @@ static void test_nic_role(void **state)
 
 /* A number is kept by "connected", and the other way round: the site says the one, the user the
  * other. */
-static void test_rails(void **state)
+TEST_WITHIN(test_rails, start, NULL)
 {
-    (void)state;
     static const char *const wrong[] = { "", "0", "65", "-1", "2x", "all", "2,3", "auto,2", "2," };
     accept("rails", "4");
     assert_int_equal(options.rails, 4);
@@ -391,9 +374,8 @@ static void test_rails(void **state)
                                   "64, or connected");
 }
 
-static void test_hostile(void **state)
+TEST_WITHIN(test_hostile, start, NULL)
 {
-    (void)state;
     char name[5000];
     memset(name, 'p', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
@@ -404,9 +386,8 @@ static void test_hostile(void **state)
     assert_string_equal(err.text, "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency");
 }
 
-static void test_names(void **state)
+TEST_WITHIN(test_names, start, NULL)
 {
-    (void)state;
     char text[64];
     const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "deadline-ms");
     assert_non_null(option);
@@ -420,7 +401,7 @@ static void test_names(void **state)
 }
 
 /* The help was wrong about these options once. */
-static void test_help_is_so(void **state)
+TEST(test_help_is_so)
 {
     static const struct {
         const char *name, *said, *not_said;
@@ -432,7 +413,6 @@ static void test_help_is_so(void **state)
           "on its NIC's, spread" },
         { "mem", "interleave: spread over those of all NICs in use", "the step's" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, rows[i].name);
         assert_non_null(option);
@@ -441,9 +421,8 @@ static void test_help_is_so(void **state)
     }
 }
 
-static void test_help(void **state)
+TEST_WITHIN(test_help, start, NULL)
 {
-    (void)state;
     char *help = nuioa_options_help(), *save = NULL;
     assert_non_null(help);
     for (const struct nuioa_option *o = nuioa_option_table; *o->name; o++)
@@ -451,20 +430,4 @@ static void test_help(void **state)
     for (char *line = strtok_r(help, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         assert_true(strlen(line) <= 100);
     free(help);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_defaults, start), cmocka_unit_test_setup(test_switch, start),
-        cmocka_unit_test_setup(test_off, start),      cmocka_unit_test_setup(test_asked, start),
-        cmocka_unit_test_setup(test_words, start),    cmocka_unit_test_setup(test_doors, start),
-        cmocka_unit_test_setup(test_unknown, start),  cmocka_unit_test_setup(test_admin, start),
-        cmocka_unit_test_setup(test_numbers, start),  cmocka_unit_test_setup(test_export, start),
-        cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
-        cmocka_unit_test_setup(test_nic_role, start), cmocka_unit_test_setup(test_rails, start),
-        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
-        cmocka_unit_test_setup(test_help, start),     cmocka_unit_test(test_help_is_so),
-    };
-    return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

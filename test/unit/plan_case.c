@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "plan_case.h"
 #include "plan/plan_make.h"
+#include "unit.h"
 
 struct plan_case *plan_case_new(void)
 {

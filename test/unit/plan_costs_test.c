@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "plan_case.h"
 #include "plan/plan_make.h"
+#include "unit.h"
 
 /* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts
  * them. */
@@ -41,9 +38,8 @@ static const char *why(const struct plan_case *s, uint32_t local)
 }
 
 /* Rank 0 has most traffic with rank 3, which is heavy, so rank 0 moves to its NUMA node. */
-static void test_terms(void **state)
+TEST(test_terms)
 {
-    (void)state;
     static const struct nuioa_pair pairs[] = { { 0, 1, 10 }, { 0, 3, 100 }, { 1, 2, 30 } };
     static const double weights[] = { 0, 0, 0, 50 };
     struct plan_case *s = small(pairs, 3, weights);
@@ -73,9 +69,8 @@ static void test_terms(void **state)
     plan_case_free(s);
 }
 
-static void test_weights_alone(void **state)
+TEST(test_weights_alone)
 {
-    (void)state;
     static const double weights[] = { 4, 1, 2, 1 };
     struct plan_case *s = small(NULL, 0, weights);
     assert_string_equal(plan_case_numas(s), "1,0,1,0");
@@ -89,9 +84,8 @@ static void test_weights_alone(void **state)
 }
 
 /* Three of many partners are kept: those with most traffic, and the lower of equal ones. */
-static void test_partners(void **state)
+TEST(test_partners)
 {
-    (void)state;
     static const struct nuioa_pair pairs[] = { { 0, 9, 5 }, { 0, 4, 7 }, { 0, 2, 5 }, { 0, 3, 1 },
                                                { 0, 8, 9 }, { 0, 1, 0 }, { 0, 7, 5 } };
     struct plan_case *s = plan_case_new();
@@ -111,9 +105,8 @@ static void test_partners(void **state)
 }
 
 /* plan_case_make checks that the costs of the ranks add up to J of the mappers. */
-static void test_sums(void **state)
+TEST(test_sums)
 {
-    (void)state;
     uint32_t seed = 3;
     for (int round = 0; round < 20; round++) {
         struct nuioa_pair pairs[120];
@@ -137,15 +130,4 @@ static void test_sums(void **state)
         plan_case_make(s);
         plan_case_free(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_weights_alone),
-        cmocka_unit_test(test_partners),
-        cmocka_unit_test(test_sums),
-    };
-    return cmocka_run_group_tests_name("account", tests, NULL, NULL);
 }

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
 #include "plan/leader.h"
 #include "plan/plan_make.h"
+#include "unit.h"
 
 /* Tests of what follows from the CPUs of the ranks (NIC, memory, leader), and of errors. Where
  * ranks run is tested in plan_test.c. */
 
-static void test_nics_are_shared(void **state)
+TEST(test_nics_are_shared)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 8, 1);
@@ -43,9 +39,8 @@ static void test_nics_are_shared(void **state)
     plan_case_free(s);
 }
 
-static void test_equally_near_nics_share_by_weight_and_card(void **state)
+TEST(test_equally_near_nics_share_by_weight_and_card)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 0);
@@ -70,9 +65,8 @@ static void test_equally_near_nics_share_by_weight_and_card(void **state)
     plan_case_free(s);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     char text[64];
     machine_quad(&s->node);
@@ -117,9 +111,8 @@ static const char *memory_with(struct plan_case *s, const char *mem)
 }
 
 /* NUMA node 2 is memory without CPUs, local to those of NUMA node 1, as the NIC is. */
-static void test_memory_without_cpus(void **state)
+TEST(test_memory_without_cpus)
 {
-    (void)state;
     static const uint32_t matrix[] = { 10, 21, 24, 21, 10, 13, 24, 13, 10 };
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, matrix });
@@ -145,9 +138,8 @@ static void test_memory_without_cpus(void **state)
 }
 
 /* Nobody moves and no policy is set where NUMA nodes cut through cores, whatever is requested. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
-    (void)state;
     static const struct {
         const char *option, *value;
     } more[] = { { "cores", "auto" },
@@ -179,9 +171,8 @@ static void test_cut(void **state)
     }
 }
 
-static void test_latency_uses_both_directions(void **state)
+TEST(test_latency_uses_both_directions)
 {
-    (void)state;
     /* The NIC is on NUMA node 0. Seen from there, 1 is nearer than 2; in both directions, 2 is. */
     static const uint32_t matrix[9] = { 10, 20, 24, 60, 10, 40, 24, 40, 10 };
     struct plan_case *s = plan_case_new();
@@ -200,9 +191,8 @@ static void test_latency_uses_both_directions(void **state)
 
 /* When the limit of processor time has passed, there is no plan, with or without pairs. Without a
  * limit, and with one that is far away, there is a plan. */
-static void test_processor_time(void **state)
+TEST(test_processor_time)
 {
-    (void)state;
     struct nuioa_pair pairs[28];
     uint32_t count = 0;
     for (uint32_t second = 1; second < 8; second++)
@@ -228,9 +218,8 @@ static void test_processor_time(void **state)
     }
 }
 
-static void test_refuses_a_rank_without_cpus(void **state)
+TEST(test_refuses_a_rank_without_cpus)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 2, 1);
@@ -239,19 +228,4 @@ static void test_refuses_a_rank_without_cpus(void **state)
     assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
     assert_null(s->plan.assignments);
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nics_are_shared),
-        cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_without_cpus),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_latency_uses_both_directions),
-        cmocka_unit_test(test_processor_time),
-        cmocka_unit_test(test_refuses_a_rank_without_cpus),
-    };
-    return cmocka_run_group_tests_name("plan_result", tests, NULL, NULL);
 }

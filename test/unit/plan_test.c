@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan/plan_make.h"
 #include "plan_case.h"
+#include "unit.h"
 
 static double last_heavy(unsigned i)
 {
@@ -31,9 +28,8 @@ static void assert_permutation(const struct plan_case *s)
     }
 }
 
-static void test_hop_order_from_node_5(void **state)
+TEST(test_hop_order_from_node_5)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
@@ -58,9 +54,8 @@ static void test_hop_order_from_node_5(void **state)
     plan_case_free(s);
 }
 
-static void test_hop_order_from_node_0(void **state)
+TEST(test_hop_order_from_node_0)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 0);
     plan_case_on(s, 16, 1);
@@ -77,9 +72,8 @@ static void test_hop_order_from_node_0(void **state)
 }
 
 /* With one heavy rank, only this rank and the one whose CPUs it gets move. */
-static void test_moves_no_more_than_needed(void **state)
+TEST(test_moves_no_more_than_needed)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 0);
     plan_case_on(s, 16, 1);
@@ -94,9 +88,8 @@ static void test_moves_no_more_than_needed(void **state)
     plan_case_free(s);
 }
 
-static void test_equal_weights_stay(void **state)
+TEST(test_equal_weights_stay)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
@@ -122,9 +115,8 @@ static double chain_cost(const struct plan_case *s)
     return cost;
 }
 
-static void test_block_move(void **state)
+TEST(test_block_move)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
@@ -148,9 +140,8 @@ static void test_block_move(void **state)
 }
 
 /* There are two ranks on NUMA node 0 and one on each other: no block of equal size is nearer. */
-static void test_blocks_of_unequal_size_stay(void **state)
+TEST(test_blocks_of_unequal_size_stay)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 9, 1);
@@ -161,9 +152,8 @@ static void test_blocks_of_unequal_size_stay(void **state)
     plan_case_free(s);
 }
 
-static void test_one_rank_alone(void **state)
+TEST(test_one_rank_alone)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 1);
@@ -211,9 +201,8 @@ static void assert_forced(struct plan_case *s)
     s->options.asked = false;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
@@ -247,9 +236,8 @@ static void test_limits(void **state)
     plan_case_free(s);
 }
 
-static void test_one_unbound_rank_is_not_squeezed(void **state)
+TEST(test_one_unbound_rank_is_not_squeezed)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 1);
@@ -258,9 +246,8 @@ static void test_one_unbound_rank_is_not_squeezed(void **state)
     plan_case_free(s);
 }
 
-static void test_no_information_no_change(void **state)
+TEST(test_no_information_no_change)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
@@ -274,9 +261,8 @@ static void test_no_information_no_change(void **state)
     plan_case_free(s);
 }
 
-static void test_slots_of_unequal_size_are_not_exchanged(void **state)
+TEST(test_slots_of_unequal_size_are_not_exchanged)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 1);
@@ -293,9 +279,8 @@ static void test_slots_of_unequal_size_are_not_exchanged(void **state)
     plan_case_free(s);
 }
 
-static void test_pack(void **state)
+TEST(test_pack)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 4, 1);
@@ -316,9 +301,8 @@ static void test_pack(void **state)
 
 /* Cores of the step that another step may use are not taken, also not by cores=pack: ranks exchange
  * their masks, and keep the ones that they share. */
-static void test_pack_beside_others(void **state)
+TEST(test_pack_beside_others)
 {
-    (void)state;
     for (unsigned t = 0; t < 4; t++) {
         struct plan_case *s = plan_case_new();
         machine_quad(&s->node);
@@ -349,9 +333,8 @@ static void assert_refused(struct plan_case *s, const char *why)
     assert_string_equal(s->err.text, why);
 }
 
-static void test_requests_that_are_wrong(void **state)
+TEST(test_requests_that_are_wrong)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 2, 1);
@@ -368,25 +351,4 @@ static void test_requests_that_are_wrong(void **state)
     hwloc_bitmap_zero(s->masks[1]);
     assert_refused(s, "rank 1 has no CPUs");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hop_order_from_node_5),
-        cmocka_unit_test(test_hop_order_from_node_0),
-        cmocka_unit_test(test_moves_no_more_than_needed),
-        cmocka_unit_test(test_equal_weights_stay),
-        cmocka_unit_test(test_block_move),
-        cmocka_unit_test(test_blocks_of_unequal_size_stay),
-        cmocka_unit_test(test_one_rank_alone),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_one_unbound_rank_is_not_squeezed),
-        cmocka_unit_test(test_no_information_no_change),
-        cmocka_unit_test(test_slots_of_unequal_size_are_not_exchanged),
-        cmocka_unit_test(test_requests_that_are_wrong),
-        cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_pack_beside_others),
-    };
-    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

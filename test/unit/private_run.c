@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 void private_run(void)
 {

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "rounds.h"
+#include "unit.h"
 
 /* A node's part of profiles with many ranks and flows; profile_test.c reads small ones. */
 
@@ -59,9 +55,8 @@ static void check_slice(const struct nuioa_profile *p, const uint32_t *ranks, ui
 }
 
 /* Slices 1 to 40 ranks in several orders, without an index and with one. */
-static void test_slices_of_many(void **state)
+TEST(test_slices_of_many)
 {
-    (void)state;
     struct nuioa_profile p = { .rank_count = MANY, .flow_count = 600 };
     p.ranks = calloc(MANY, sizeof(*p.ranks));
     p.flows = calloc(p.flow_count, sizeof(*p.flows));
@@ -87,9 +82,8 @@ static void test_slices_of_many(void **state)
 
 /* A node lists one rank 4,095 times, and that rank has more than a million flows: their product
  * does not fit into 32 bits. The list is refused before anything is counted. */
-static void test_repeated_rank(void **state)
+TEST(test_repeated_rank)
 {
-    (void)state;
     enum { RANKS = 4096, FLOWS = (1 << 20) + 257 };
     struct nuioa_profile p = { .rank_count = 2, .flow_count = FLOWS };
     struct nuioa_pair *pairs;
@@ -163,9 +157,8 @@ static void same_slice(const struct nuioa_profile *all, const struct nuioa_profi
 }
 
 /* A node that keeps the flows of its own ranks gets the slice of the whole profile, to the bit. */
-static void test_part(void **state)
+TEST(test_part)
 {
-    (void)state;
     uint32_t seed = 11, less = 0;
     char path[] = "/tmp/nuioa-part-XXXXXX";
     close(mkstemp(path));
@@ -191,9 +184,8 @@ static void test_part(void **state)
 }
 
 /* Ranks that no file can have, and a file that is none. */
-static void test_no_part(void **state)
+TEST(test_no_part)
 {
-    (void)state;
     struct nuioa_profile part;
     struct nuioa_error err;
     uint32_t ranks[] = { UINT32_MAX, NUIOA_PROFILE_RANKS_MAX };
@@ -210,15 +202,4 @@ static void test_no_part(void **state)
     close(fd);
     unlink(path);
     assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), -ENOENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_no_part),
-        cmocka_unit_test(test_slices_of_many),
-        cmocka_unit_test(test_repeated_rank),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

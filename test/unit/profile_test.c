@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
 #include "profile/profile_format.h"
 #include "profile/profile_slice.h"
 #include "profile/profile_write.h"
+#include "unit.h"
 
 static struct nuioa_error err;
 
@@ -53,9 +50,8 @@ static void refuse(const char *text, const char *line)
 
 #define HEAD "nuioa-profile 1\nranks 8\n"
 
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     struct nuioa_profile p;
     load("# made by hand\n\nnuioa-profile 1 and more\nranks 8 later fields\n"
          "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0",
@@ -76,9 +72,8 @@ static void test_read(void **state)
     assert_null(p.ranks);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     refuse("", " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
     refuse("nuioa-profile 1\n",
            " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
@@ -107,9 +102,8 @@ static void test_malformed(void **state)
 }
 
 /* One more than the most, of columns and of pairs. */
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
-    (void)state;
     enum { COLUMNS = NUIOA_PROFILE_RANKS_MAX + 1 };
     char *row = malloc(2 * COLUMNS + 1);
     for (size_t i = 0; i < COLUMNS; i++)
@@ -126,9 +120,8 @@ static void test_too_many(void **state)
     assert_int_equal(full.flow_count, NUIOA_PROFILE_FLOWS_MAX);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     struct nuioa_profile p;
     assert_int_equal(nuioa_profile_read("/no/such/file", &p, &err), -ENOENT);
     assert_string_equal(err.text, "/no/such/file: No such file or directory");
@@ -160,9 +153,8 @@ int fstat(int fd, struct stat *st)
     return rc;
 }
 
-static void test_growing(void **state)
+TEST(test_growing)
 {
-    (void)state;
     enum { LINE = 1 << 20 };
     struct nuioa_profile p;
     char path[] = "/tmp/nuioa-profile-XXXXXX", *line = malloc(LINE);
@@ -194,9 +186,8 @@ static int read_list(const char *text, char *list, size_t size)
     return rc;
 }
 
-static void test_hints(void **state)
+TEST(test_hints)
 {
-    (void)state;
     static const char *const lists[][2] = {
         { "0:5,1:3\n", "0:5,1:3" },
         { "# who is heavy\n\n 0:5 # the first\n1-3:2, rest:0,\n", "0:5,1-3:2,rest:0" },
@@ -222,9 +213,8 @@ static void test_hints(void **state)
     refuse("0:5,1:3\n", "1: a list of hints, not a profile: use --hints");
 }
 
-static void test_rank_lines(void **state)
+TEST(test_rank_lines)
 {
-    (void)state;
     struct nuioa_profile p;
     struct nuioa_pair *pairs;
     struct nuioa_warnings warnings = { 0 };
@@ -254,9 +244,8 @@ static void test_rank_lines(void **state)
 }
 
 /* Ranks 2, 3 and 4 are on the node, in another order; the others are on other nodes. */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     struct nuioa_profile p;
     struct nuioa_pair *pairs;
     struct nuioa_warnings warnings = { 0 };
@@ -298,9 +287,8 @@ static void test_pairs(void **state)
 
 /* Large messages count whole and small ones 0.18, if the profile tells them apart; more bytes in
  * large messages than in all are as many as in all. */
-static void test_weight(void **state)
+TEST(test_weight)
 {
-    (void)state;
     struct nuioa_traffic t = { 1000, 500, 7, 9, 300 };
     assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_LATENCY, true), 16, 0);
     assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_BANDWIDTH, false), 550, 1e-9);
@@ -311,9 +299,8 @@ static void test_weight(void **state)
 
 /* A rank that receives more, but in small messages, is lighter than one with large messages; a
  * hints list says so, too. */
-static void test_large_first(void **state)
+TEST(test_large_first)
 {
-    (void)state;
     struct nuioa_profile p;
     struct nuioa_error err;
     char list[64];
@@ -325,9 +312,8 @@ static void test_large_first(void **state)
 }
 
 /* A profile that is written and read again is the same, with each pair once and in order. */
-static void test_write(void **state)
+TEST(test_write)
 {
-    (void)state;
     struct nuioa_profile p, q;
     char path[] = "/tmp/nuioa-profile-XXXXXX";
     close(mkstemp(path));
@@ -354,9 +340,8 @@ static void test_write(void **state)
 
 /* Collectives stay apart from what the program sends to the same rank, in the file and in the
  * profile; a matrix and a node's slice have the sum. */
-static void test_collectives(void **state)
+TEST(test_collectives)
 {
-    (void)state;
     struct nuioa_profile p, q;
     char path[] = "/tmp/nuioa-profile-XXXXXX", text[256] = "";
     close(mkstemp(path));
@@ -394,9 +379,8 @@ static void test_collectives(void **state)
 }
 
 /* The row is the sender; the metric says what the numbers are. */
-static void test_matrix(void **state)
+TEST(test_matrix)
 {
-    (void)state;
     struct nuioa_profile p;
     char path[] = "/tmp/nuioa-profile-XXXXXX";
     const char *name = path, text[] = "# a comment\n9 5 0\n0 9 0 \n\n2.5 0 9";
@@ -424,9 +408,8 @@ static void test_matrix(void **state)
     unlink(path);
 }
 
-static void test_traffic(void **state)
+TEST(test_traffic)
 {
-    (void)state;
     struct nuioa_profile p;
     struct nuioa_traffic t[8];
     static const uint32_t node_of[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
@@ -443,18 +426,4 @@ static void test_traffic(void **state)
     assert_float_equal(t[0].sent_bytes, 140, 0);
     assert_float_equal(t[1].recv_msgs, 1, 0);
     nuioa_profile_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_hints),       cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_weight),
-        cmocka_unit_test(test_large_first), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_collectives), cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_traffic),     cmocka_unit_test(test_too_many),
-    };
-    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <pmix_common.h>
 
 #include "pmix/server/publish.h"
 #include "pmix/server/session.h"
+#include "unit.h"
 
 /* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told
  * to. */
@@ -102,9 +98,8 @@ static struct nuioa_publisher *open_it(unsigned patience_ms)
     return publisher;
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     nuioa_publish_close(open_it(60000));
     asked = 0;
     nuioa_publish_close(open_it(0));
@@ -112,9 +107,8 @@ static void test_answers(void **state)
 }
 
 /* That this comes back at all is what is tested. */
-static void test_silent_from_the_start(void **state)
+TEST(test_silent_from_the_start)
 {
-    (void)state;
     struct nuioa_publisher *publisher;
     struct nuioa_error err = { "" };
     be_silent(true);
@@ -125,9 +119,8 @@ static void test_silent_from_the_start(void **state)
     wait_for_nobody();
 }
 
-static void test_silent_later(void **state)
+TEST(test_silent_later)
 {
-    (void)state;
     struct nuioa_plan plan = { .reason = "" };
     struct nuioa_node node = { 0 };
     struct nuioa_options options;
@@ -165,9 +158,8 @@ static void fill(struct record *record, unsigned count)
     }
 }
 
-static void test_record_is_full(void **state)
+TEST(test_record_is_full)
 {
-    (void)state;
     struct nuioa_publisher *publisher = open_it(0);
     struct nuioa_error err = { "" };
     struct record record;
@@ -184,9 +176,8 @@ static void test_record_is_full(void **state)
 }
 
 /* Nothing is stored of a rank without keys. Texts have room for as many as there are keys. */
-static void test_record_of_texts(void **state)
+TEST(test_record_of_texts)
 {
-    (void)state;
     struct nuioa_publisher *publisher = open_it(0);
     struct nuioa_error err = { "" };
     struct record record;
@@ -203,13 +194,11 @@ static void test_record_of_texts(void **state)
     nuioa_publish_close(publisher);
 }
 
-int main(void)
+static int limit_time(void **state)
 {
+    (void)state;
     alarm(60); /* one that hangs has failed */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),         cmocka_unit_test(test_silent_from_the_start),
-        cmocka_unit_test(test_silent_later),    cmocka_unit_test(test_record_is_full),
-        cmocka_unit_test(test_record_of_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+ALL_WITHIN(limit_time, NULL)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "exact_matching.h"
 #include "gpu_machine.h"
 #include "machine.h"
 #include "plan/plan_make.h"
+#include "unit.h"
 
 /* Which NICs ranks with GPUs get. */
 
@@ -46,9 +43,8 @@ static void check_one_gpu(const struct plan_case *s, const char *name)
                  exact_matching_most(&o, 1), exact_matching_least_load(&o));
 }
 
-static void test_gpus_in_any_order(void **state)
+TEST(test_gpus_in_any_order)
 {
-    (void)state;
     static const char *const orders[] = { "0;1;2;3;4;5;6;7", "7;6;5;4;3;2;1;0", "3;1;4;0;5;7;2;6" };
     for (unsigned t = 0; t < 3; t++) {
         struct plan_case *s = gpu_machine_hgx(8);
@@ -65,9 +61,8 @@ static void test_gpus_in_any_order(void **state)
 }
 
 /* Every machine, with one rank for each GPU, for every second one, and in descending order. */
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (unsigned t = 0; t < GPU_SHAPES; t++)
         for (unsigned step = 1; step <= 2; step++)
             for (unsigned down = 0; down < 2; down++) {
@@ -84,9 +79,8 @@ static void test_shapes(void **state)
             }
 }
 
-static void test_several_gpus_a_rank(void **state)
+TEST(test_several_gpus_a_rank)
 {
-    (void)state;
     struct plan_case *s = gpu_machine_hgx(4);
     plan_case_gpus(s, "2,3;0,1;6,7;4,5");
     plan_case_make(s);
@@ -107,9 +101,8 @@ static void test_several_gpus_a_rank(void **state)
 
 /* Two GPUs may use both NICs of their switch, a third one only the first: without an augmenting
  * path the third one shares while a NIC is idle. */
-static void test_augmenting_path(void **state)
+TEST(test_augmenting_path)
 {
-    (void)state;
     static const enum nuioa_path paths[3][3] = {
         { NUIOA_PATH_PIX, NUIOA_PATH_PIX, NUIOA_PATH_SYS },
         { NUIOA_PATH_SYS, NUIOA_PATH_PIX, NUIOA_PATH_PIX },
@@ -127,9 +120,8 @@ static void test_augmenting_path(void **state)
 }
 
 /* Random paths, and random GPUs of the ranks. */
-static void test_random_paths(void **state)
+TEST(test_random_paths)
 {
-    (void)state;
     srandom(18);
     for (unsigned round = 0; round < 2000; round++) {
         unsigned gpus = 1 + (unsigned)random() % 8, nics = 1 + (unsigned)random() % 8;
@@ -152,9 +144,8 @@ static void test_random_paths(void **state)
 }
 
 /* Where no path is known, the CPUs of the GPU decide, as they do for a rank without GPUs. */
-static void test_unknown_paths(void **state)
+TEST(test_unknown_paths)
 {
-    (void)state;
     struct plan_case *s = gpu_machine_hgx(2);
     free(s->node.paths);
     s->node.paths = NULL;
@@ -177,9 +168,8 @@ static void test_unknown_paths(void **state)
 }
 
 /* Unknown GPUs change nothing: the rank has one NIC, near its CPUs, and no GPU is told. */
-static void test_unknown_gpus(void **state)
+TEST(test_unknown_gpus)
 {
-    (void)state;
     struct plan_case *s = gpu_machine_hgx(1);
     plan_case_gpus(s, "?");
     plan_case_make(s);
@@ -200,9 +190,8 @@ static void test_unknown_gpus(void **state)
 
 /* Ranks that see the same GPUs have one NIC each, and none that is near to none of these; it is the
  * nearest to their CPUs, wherever the GPUs are. */
-static void test_gpus_that_others_see(void **state)
+TEST(test_gpus_that_others_see)
 {
-    (void)state;
     struct plan_case *s = gpu_machine_hgx(4);
     plan_case_gpus(s, "?5,6;?5,6;?5,6;7");
     plan_case_make(s);
@@ -243,9 +232,8 @@ static void move_nics(struct nuioa_assignment *to, struct nuioa_assignment *from
 
 /* Each process of a node plans for itself, and knows its own GPU alone: together they choose as
  * well as a plan that knows all. */
-static void test_each_knows_its_own(void **state)
+TEST(test_each_knows_its_own)
 {
-    (void)state;
     for (unsigned i = 0; i < GPU_SHAPES; i++) {
         unsigned n = gpu_shapes[i].gpus;
         struct plan_case *all = gpu_machine(&gpu_shapes[i], n);
@@ -271,9 +259,8 @@ static void test_each_knows_its_own(void **state)
 }
 
 /* The same with paths by chance. As in `nuioa exec`, every rank may run on all CPUs. */
-static void test_each_knows_its_own_of_any(void **state)
+TEST(test_each_knows_its_own_of_any)
 {
-    (void)state;
     srandom(6);
     for (unsigned round = 0; round < 300; round++) {
         unsigned n = 2 + (unsigned)random() % 6, nics = 1 + (unsigned)random() % 6;
@@ -306,31 +293,12 @@ static void test_each_knows_its_own_of_any(void **state)
     }
 }
 
-static void test_a_gpu_that_is_not_there(void **state)
+TEST(test_a_gpu_that_is_not_there)
 {
-    (void)state;
     struct plan_case *s = gpu_machine_hgx(1);
     struct nuioa_plan plan;
     plan_case_gpus(s, "8");
     assert_true(nuioa_plan_make(&s->request, &plan, &s->err) < 0);
     assert_string_equal(s->err.text, "rank 0 has a GPU that the node lacks");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpus_in_any_order),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_several_gpus_a_rank),
-        cmocka_unit_test(test_augmenting_path),
-        cmocka_unit_test(test_random_paths),
-        cmocka_unit_test(test_unknown_paths),
-        cmocka_unit_test(test_unknown_gpus),
-        cmocka_unit_test(test_gpus_that_others_see),
-        cmocka_unit_test(test_each_knows_its_own),
-        cmocka_unit_test(test_each_knows_its_own_of_any),
-        cmocka_unit_test(test_a_gpu_that_is_not_there),
-    };
-    return cmocka_run_group_tests_name("rail_assign", tests, NULL, NULL);
 }

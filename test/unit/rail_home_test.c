@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "exact_matching.h"
 #include "gpu_machine.h"
 #include "machine.h"
+#include "unit.h"
 
 /* Steps of one GPU each that start together: they do not see each other, and yet no two of them
  * take one NIC while another one is as near and idle. */
@@ -103,9 +100,8 @@ static void start_all(struct batch *b)
     check_further(b);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     srandom(7);
     for (unsigned i = 0; i < GPU_SHAPES; i++) {
         const struct gpu_shape *shape = &gpu_shapes[i];
@@ -119,9 +115,8 @@ static void test_shapes(void **state)
     }
 }
 
-static void test_any_paths(void **state)
+TEST(test_any_paths)
 {
-    (void)state;
     srandom(8);
     for (unsigned round = 0; round < 200; round++) {
         struct batch b = { .name = "paths by chance" };
@@ -135,9 +130,8 @@ static void test_any_paths(void **state)
 }
 
 /* The k-th GPU of a switch takes its k-th NIC, whatever its number on the node. */
-static void test_kth(void **state)
+TEST(test_kth)
 {
-    (void)state;
     struct batch b = { .name = "two switches", .gpus = 6, .nics = 7 };
     for (unsigned g = 0; g < b.gpus; g++)
         for (unsigned n = 0; n < b.nics; n++)
@@ -149,9 +143,8 @@ static void test_kth(void **state)
 }
 
 /* GPUs that outnumber the NICs of their switch take them in turn. */
-static void test_fewer_nics(void **state)
+TEST(test_fewer_nics)
 {
-    (void)state;
     struct batch b = { .name = "four GPUs, two NICs", .gpus = 4, .nics = 2 };
     for (unsigned g = 0; g < b.gpus; g++)
         for (unsigned n = 0; n < b.nics; n++)
@@ -163,9 +156,8 @@ static void test_fewer_nics(void **state)
 }
 
 /* Two ranks of one step share no NIC for a third GPU's sake. */
-static void test_one_step(void **state)
+TEST(test_one_step)
 {
-    (void)state;
     const struct gpu_shape shape = { "", 1, 4, 2, 1, NUIOA_PATH_PIX };
     struct plan_case *s = gpu_machine(&shape, 2);
     plan_case_gpus(s, "0;2");
@@ -175,14 +167,4 @@ static void test_one_step(void **state)
     plan_case_make(s);
     assert_string_equal(plan_case_nics(s), "1,0");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_any_paths),
-        cmocka_unit_test(test_kth),      cmocka_unit_test(test_fewer_nics),
-        cmocka_unit_test(test_one_step),
-    };
-    return cmocka_run_group_tests_name("rail_home", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "exact_matching.h"
 #include "nics/rail_match.h"
+#include "unit.h"
 
 /* The matching of ranks with NICs, held against an exact one. */
 
@@ -24,9 +21,8 @@ static void random_problem(struct exact_matching *o, bool *allowed, unsigned use
     }
 }
 
-static void test_matching(void **state)
+TEST(test_matching)
 {
-    (void)state;
     srandom(4);
     for (unsigned round = 0; round < 3000; round++) {
         unsigned users = 1 + (unsigned)random() % 40, machines = 1 + (unsigned)random() % 12;
@@ -60,9 +56,8 @@ static void test_matching(void **state)
 }
 
 /* With any weights, nobody shares a machine while another one that it may use is idle. */
-static void test_matching_leaves_nobody_idle(void **state)
+TEST(test_matching_leaves_nobody_idle)
 {
-    (void)state;
     srandom(5);
     for (unsigned round = 0; round < 3000; round++) {
         unsigned users = 1 + (unsigned)random() % 12, machines = 1 + (unsigned)random() % 12;
@@ -96,9 +91,8 @@ static void test_matching_leaves_nobody_idle(void **state)
 }
 
 /* Thousands of ranks take a limited number of steps: this test ends. */
-static void test_many_users(void **state)
+TEST(test_many_users)
 {
-    (void)state;
     enum { USERS = 4096, MACHINES = 64 };
     bool *allowed = calloc((size_t)USERS * MACHINES, sizeof(*allowed));
     double *weight = calloc(USERS, sizeof(*weight)), rate[MACHINES], load[MACHINES] = { 0 };
@@ -127,14 +121,4 @@ static void test_many_users(void **state)
     free(allowed);
     free(weight);
     free(result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matching),
-        cmocka_unit_test(test_matching_leaves_nobody_idle),
-        cmocka_unit_test(test_many_users),
-    };
-    return cmocka_run_group_tests_name("rail_match", tests, NULL, NULL);
 }

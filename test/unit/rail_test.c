@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks
  * cores. */
@@ -38,9 +35,8 @@ static void loads(const struct plan_case *s, double *load)
         load[s->plan.assignments[i].nic] += s->plan.assignments[i].weight;
 }
 
-static void test_heavy_ranks_use_all_rails(void **state)
+TEST(test_heavy_ranks_use_all_rails)
 {
-    (void)state;
     static const double weights[16] = { 1, 1, 1, 1 };
     double load[4];
     struct plan_case *s = four_rails(16, weights);
@@ -69,9 +65,8 @@ static void test_heavy_ranks_use_all_rails(void **state)
     plan_case_free(s);
 }
 
-static void test_by_weight(void **state)
+TEST(test_by_weight)
 {
-    (void)state;
     static const double weights[8] = { 8, 7, 6, 5, 4, 3, 2, 1 };
     double load[4];
     struct plan_case *s = four_rails(8, weights);
@@ -82,9 +77,8 @@ static void test_by_weight(void **state)
     plan_case_free(s);
 }
 
-static void test_nobody_moves_for_nothing(void **state)
+TEST(test_nobody_moves_for_nothing)
 {
-    (void)state;
     static const double equal[8] = { 5, 5, 5, 5, 5, 5, 5, 5 };
     static const double one[8] = { 7 };
     static const double *const all[] = { equal, one };
@@ -99,9 +93,8 @@ static void test_nobody_moves_for_nothing(void **state)
 
 /* NICs of 100 and 25 Gb/s, both asked for: the fast one gets four times as much, as far as ranks
  * go. */
-static void test_by_rate(void **state)
+TEST(test_by_rate)
 {
-    (void)state;
     static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
     double load[2];
     struct plan_case *s = plan_case_new();
@@ -124,9 +117,8 @@ static void test_by_rate(void **state)
 }
 
 /* Two ports of one card share its bus, so an exchange between them gains nothing. */
-static void test_one_card(void **state)
+TEST(test_one_card)
 {
-    (void)state;
     static const double weights[8] = { 9, 9 };
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){
@@ -145,9 +137,8 @@ static void test_one_card(void **state)
 }
 
 /* Ranks with mutual traffic are not separated for a rail, because J would rise. A pair may move. */
-static void test_neighbours_go_before(void **state)
+TEST(test_neighbours_go_before)
 {
-    (void)state;
     static const double weights[8] = { 9, 9 };
     static const struct nuioa_pair tied[] = { { 0, 1, 50 } };
     struct plan_case *s = four_rails(8, weights);
@@ -193,9 +184,8 @@ static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
 
 /* The partners of a heavy rank move with it to another rail if an exchange leaves no rank farther
  * from its neighbours. */
-static void test_neighbours_go_along(void **state)
+TEST(test_neighbours_go_along)
 {
-    (void)state;
     for (unsigned size = 2; size <= 4; size *= 2) {
         struct nuioa_pair pairs[64];
         struct plan_case *s = two_groups(size, pairs);
@@ -217,9 +207,8 @@ static void test_neighbours_go_along(void **state)
 }
 
 /* A heavy rank never moves farther from the NICs to use another rail. */
-static void test_levels_go_before(void **state)
+TEST(test_levels_go_before)
 {
-    (void)state;
     static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
@@ -266,9 +255,8 @@ static struct plan_case *two_kinds(uint32_t mbps)
 
 /* With a fast and a slow fabric, bandwidth chooses by rate and latency by kernel bypass; never
  * both. */
-static void test_two_kinds(void **state)
+TEST(test_two_kinds)
 {
-    (void)state;
     static const struct {
         uint32_t mbps;
         const char *policy, *nic;
@@ -295,9 +283,8 @@ static void test_two_kinds(void **state)
 }
 
 /* Ranks of one job never use two fabrics, even if `nic` selects both; a warning names the rest. */
-static void test_fabrics_are_not_mixed(void **state)
+TEST(test_fabrics_are_not_mixed)
 {
-    (void)state;
     static const double weights[8] = { 9, 9 };
     struct plan_case *s = four_rails(8, weights);
     for (unsigned n = 0; n < 4; n++)
@@ -313,9 +300,8 @@ static void test_fabrics_are_not_mixed(void **state)
 }
 
 /* A NIC whose place is unknown is left out if that of others is known. */
-static void test_unknown_place(void **state)
+TEST(test_unknown_place)
 {
-    (void)state;
     static const double weights[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     struct plan_case *s = four_rails(8, weights);
     free(s->node.nics[0].level);
@@ -331,9 +317,8 @@ static void test_unknown_place(void **state)
 }
 
 /* Two NICs of one NUMA node, each local to half of its cores: each rank has that of its half. */
-static void test_halves_of_a_numa_node(void **state)
+TEST(test_halves_of_a_numa_node)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
     for (unsigned n = 0; n < 2; n++) {
@@ -349,9 +334,8 @@ static void test_halves_of_a_numa_node(void **state)
 
 /* A rank that spans NUMA nodes uses the NICs beside some of its CPUs, not others as far from the
  * rest. */
-static void test_beside_some_cpus(void **state)
+TEST(test_beside_some_cpus)
 {
-    (void)state;
     struct plan_case *s = four_rails(2, (const double[]){ 1, 1 });
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1;2,3");
@@ -369,9 +353,8 @@ static void test_beside_some_cpus(void **state)
 }
 
 /* A rank alone with CPUs beside each NIC, and all of them beside none, is told none, and why. */
-static void test_no_own_nic(void **state)
+TEST(test_no_own_nic)
 {
-    (void)state;
     const uint32_t said = 1u << NUIOA_ADVICE_NO_OWN_NIC;
     struct plan_case *s = four_rails(1, (const double[]){ 1 });
     plan_case_make(s);
@@ -406,9 +389,8 @@ static void test_no_own_nic(void **state)
 }
 
 /* One rank with all cores uses all rails, so its memory is spread over their NUMA nodes. */
-static void test_memory_of_several_rails(void **state)
+TEST(test_memory_of_several_rails)
 {
-    (void)state;
     static const double weights[2] = { 1, 1 };
     char text[64];
     struct plan_case *s = four_rails(1, weights);
@@ -450,26 +432,4 @@ static void test_memory_of_several_rails(void **state)
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0-3");
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_ranks_use_all_rails),
-        cmocka_unit_test(test_by_weight),
-        cmocka_unit_test(test_nobody_moves_for_nothing),
-        cmocka_unit_test(test_by_rate),
-        cmocka_unit_test(test_one_card),
-        cmocka_unit_test(test_neighbours_go_before),
-        cmocka_unit_test(test_neighbours_go_along),
-        cmocka_unit_test(test_levels_go_before),
-        cmocka_unit_test(test_two_kinds),
-        cmocka_unit_test(test_fabrics_are_not_mixed),
-        cmocka_unit_test(test_unknown_place),
-        cmocka_unit_test(test_halves_of_a_numa_node),
-        cmocka_unit_test(test_memory_of_several_rails),
-        cmocka_unit_test(test_beside_some_cpus),
-        cmocka_unit_test(test_no_own_nic),
-    };
-    return cmocka_run_group_tests_name("rail", tests, NULL, NULL);
 }

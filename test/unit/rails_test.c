@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "gpu_machine.h"
 #include "machine.h"
+#include "unit.h"
 
 /* How many NICs a rank gets, and which, where a node has several. */
 
-static void test_rails(void **state)
+TEST(test_rails)
 {
-    (void)state;
     static const struct {
         unsigned nics, tasks;
         const char *rails, *wanted;
@@ -44,9 +40,8 @@ static void test_rails(void **state)
 }
 
 /* rails=auto adds no NIC that is farther away; a number does. */
-static void test_rails_farther_away(void **state)
+TEST(test_rails_farther_away)
 {
-    (void)state;
     struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 2, 0, 4, 1, NUIOA_PATH_PIX }, 1);
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
@@ -57,9 +52,8 @@ static void test_rails_farther_away(void **state)
 }
 
 /* Rails that are left go to GPUs too, but those of other GPUs are left to them. */
-static void test_rails_of_gpus(void **state)
+TEST(test_rails_of_gpus)
 {
-    (void)state;
     static const struct {
         unsigned shape;
         const char *gpus, *rails, *wanted;
@@ -92,9 +86,8 @@ static void test_rails_of_gpus(void **state)
 }
 
 /* A rank with fewer rails than GPUs loads only the NICs that it has. */
-static void test_fewer_rails_than_gpus(void **state)
+TEST(test_fewer_rails_than_gpus)
 {
-    (void)state;
     static const double weights[3] = { 100, 1, 1 };
     struct plan_case *s = gpu_machine(&gpu_shapes[6], 3);
     plan_case_gpus(s, "0,1;2;3");
@@ -106,9 +99,8 @@ static void test_fewer_rails_than_gpus(void **state)
 }
 
 /* With fewer rails than GPUs, a GPU that is far from every NIC needs none of its own. */
-static void test_a_gpu_far_from_all(void **state)
+TEST(test_a_gpu_far_from_all)
 {
-    (void)state;
     struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 2, 3, 3, 1, NUIOA_PATH_SYS }, 1);
     for (unsigned g = 0; g < 3; g++)
         for (unsigned n = 0; n < 3; n++)
@@ -121,9 +113,8 @@ static void test_a_gpu_far_from_all(void **state)
 }
 
 /* Each GPU has a part of its rank's weight: here two of them share a NIC, and ranks do not. */
-static void test_weight_of_several_gpus(void **state)
+TEST(test_weight_of_several_gpus)
 {
-    (void)state;
     struct plan_case *s = gpu_machine(&gpu_shapes[6], 3);
     plan_case_gpus(s, "0,1;2;3");
     plan_case_make(s);
@@ -132,9 +123,8 @@ static void test_weight_of_several_gpus(void **state)
 }
 
 /* Two cards with two ports: the second port goes to the rank that uses the card. */
-static void test_ports_of_cards(void **state)
+TEST(test_ports_of_cards)
 {
-    (void)state;
     static const double weights[2] = { 1, 2 };
     struct plan_case *s = gpu_machine_equal_rails(4, 2);
     s->node.nics[1].card = s->node.nics[0].card;
@@ -146,9 +136,8 @@ static void test_ports_of_cards(void **state)
 }
 
 /* The second port of a card is left to a GPU which no rank has and which is as near. */
-static void test_port_of_a_free_gpu(void **state)
+TEST(test_port_of_a_free_gpu)
 {
-    (void)state;
     struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 1, 2, 2, 1, NUIOA_PATH_PIX }, 1);
     s->node.nics[1].card = s->node.nics[0].card;
     for (unsigned gpu = 0; gpu < 2; gpu++) {
@@ -165,9 +154,8 @@ static void test_port_of_a_free_gpu(void **state)
 }
 
 /* NICs that are left go to heavy ranks. */
-static void test_rails_by_weight(void **state)
+TEST(test_rails_by_weight)
 {
-    (void)state;
     static const double weights[2] = { 10, 1 };
     struct plan_case *s = gpu_machine_equal_rails(4, 2);
     plan_case_weigh(s, weights);
@@ -177,9 +165,8 @@ static void test_rails_by_weight(void **state)
 }
 
 /* NICs of 400, 100 and 25 Gb/s, all as near, have ranks by their rates. */
-static void test_unlike_rates(void **state)
+TEST(test_unlike_rates)
 {
-    (void)state;
     static const struct {
         unsigned tasks;
         const char *rails, *wanted;
@@ -199,21 +186,4 @@ static void test_unlike_rates(void **state)
         assert_string_equal(plan_case_all_nics(s), cases[t].wanted);
         plan_case_free(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rails),
-        cmocka_unit_test(test_rails_farther_away),
-        cmocka_unit_test(test_rails_of_gpus),
-        cmocka_unit_test(test_fewer_rails_than_gpus),
-        cmocka_unit_test(test_a_gpu_far_from_all),
-        cmocka_unit_test(test_weight_of_several_gpus),
-        cmocka_unit_test(test_ports_of_cards),
-        cmocka_unit_test(test_port_of_a_free_gpu),
-        cmocka_unit_test(test_rails_by_weight),
-        cmocka_unit_test(test_unlike_rates),
-    };
-    return cmocka_run_group_tests_name("rails", tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_table.h"
 #include "output/report_node.h"
 #include "plan/plan_make.h"
+#include "unit.h"
 
 #define TASKS_MAX 256
 
@@ -117,9 +114,8 @@ static const char *words_of(const char *text, const char *begin)
     return "";
 }
 
-static void test_table(void **state)
+TEST_WITHIN(test_table, start, finish)
 {
-    (void)state;
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(16, 1, true);
     char *text = text_of(false);
@@ -141,9 +137,8 @@ static void test_table(void **state)
 
 /* How far a rank is from its GPUs stands beside these; unknown it is empty, and so is the column
  * without GPUs. */
-static void test_to_gpu(void **state)
+TEST_WITHIN(test_to_gpu, start, finish)
 {
-    (void)state;
     machine_gpu(&node, 5);
     make_plan(4, 4, false);
     for (uint32_t i = 0; i < 4; i++)
@@ -164,9 +159,8 @@ static void test_to_gpu(void **state)
     free(text);
 }
 
-static void test_aligned(void **state)
+TEST_WITHIN(test_aligned, start, finish)
 {
-    (void)state;
     make_plan(16, 1, true);
     char *text = text_of(false);
     const char *head = strstr(text, "  node ");
@@ -180,9 +174,8 @@ static void test_aligned(void **state)
     free(text);
 }
 
-static void test_no_hints(void **state)
+TEST_WITHIN(test_no_hints, start, finish)
 {
-    (void)state;
     make_plan(16, 1, false);
     char *text = text_of(false);
     check_lines(text);
@@ -192,9 +185,8 @@ static void test_no_hints(void **state)
     free(text);
 }
 
-static void test_no_nic(void **state)
+TEST_WITHIN(test_no_nic, start, finish)
 {
-    (void)state;
     nuioa_node_free(&node);
     machine_build(&node, &(struct shape){
                              .numas = 2,
@@ -209,9 +201,8 @@ static void test_no_nic(void **state)
     free(text);
 }
 
-static void test_long(void **state)
+TEST_WITHIN(test_long, start, finish)
 {
-    (void)state;
     nuioa_node_free(&node);
     machine_build(&node, &(struct shape){
                              .numas = 4,
@@ -237,9 +228,8 @@ static void test_long(void **state)
 }
 
 /* Above 64 ranks, those that share NUMA node and NIC share one line. */
-static void test_many(void **state)
+TEST_WITHIN(test_many, start, finish)
 {
-    (void)state;
     nuioa_node_free(&node);
     machine_build(&node, &(struct shape){
                              .numas = 4,
@@ -258,7 +248,7 @@ static void test_many(void **state)
 }
 
 /* A bound that is below the cost is no failure of the plan. */
-static void test_bound(void **state)
+TEST_WITHIN(test_bound, start, finish)
 {
     static const struct {
         double after, bound;
@@ -270,7 +260,6 @@ static void test_bound(void **state)
         { 1.3, 1.3, "cost 2.3 -> 1.3 (43.5 % less), " NUIOA_BOUND " 1.3\n" },
         { 2.3, -1, "cost 2.3 -> 2.3\n" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct nuioa_report_totals totals = { .before = 2.3,
                                               .after = rows[i].after,
@@ -284,9 +273,8 @@ static void test_bound(void **state)
     }
 }
 
-static void test_explain(void **state)
+TEST_WITHIN(test_explain, start, finish)
 {
-    (void)state;
     make_plan(16, 1, true);
     char *text = text_of(true);
     check_lines(text);
@@ -311,9 +299,8 @@ static void test_explain(void **state)
 }
 
 /* If no rank moves, each line still says so. */
-static void test_explain_unmoved(void **state)
+TEST_WITHIN(test_explain_unmoved, start, finish)
 {
-    (void)state;
     make_plan(16, 1, false);
     char *text = text_of(true);
     check_lines(text);
@@ -331,9 +318,8 @@ static void test_explain_unmoved(void **state)
     free(text);
 }
 
-static void test_explain_many(void **state)
+TEST_WITHIN(test_explain_many, start, finish)
 {
-    (void)state;
     nuioa_node_free(&node);
     machine_build(&node, &(struct shape){
                              .numas = 4,
@@ -350,9 +336,8 @@ static void test_explain_many(void **state)
     free(text);
 }
 
-static void test_leader_off(void **state)
+TEST_WITHIN(test_leader_off, start, finish)
 {
-    (void)state;
     make_plan(4, 1, true);
     plan.order_count = 0;
     char *text = text_of(true);
@@ -362,9 +347,8 @@ static void test_leader_off(void **state)
 }
 
 /* A machine that was captured without its name, and one rank. */
-static void test_one(void **state)
+TEST_WITHIN(test_one, start, finish)
 {
-    (void)state;
     *node.host = '\0';
     make_plan(1, 1, true);
     char *text = text_of(false);
@@ -375,9 +359,8 @@ static void test_one(void **state)
 }
 
 /* Weights in bytes are long, and fractions have no end. */
-static void test_digits(void **state)
+TEST_WITHIN(test_digits, start, finish)
 {
-    (void)state;
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(16, 1, true);
     plan.assignments[0].weight = 483919214.8;
@@ -394,9 +377,8 @@ static void test_digits(void **state)
     free(text);
 }
 
-static void test_cpu_bind(void **state)
+TEST_WITHIN(test_cpu_bind, start, finish)
 {
-    (void)state;
     make_plan(3, 1, true);
     hwloc_bitmap_list_sscanf(plan.assignments[0].cpus, "0,4-7");
     hwloc_bitmap_list_sscanf(plan.assignments[1].cpus, "64");
@@ -406,9 +388,8 @@ static void test_cpu_bind(void **state)
     free(text);
 }
 
-static void test_node(void **state)
+TEST_WITHIN(test_node, start, finish)
 {
-    (void)state;
     nuioa_copy(node.host, sizeof(node.host), "n1");
     hwloc_bitmap_clr(node.allowed_cpus, 3);
     struct nuioa_nic *nic = machine_nic(&node, "eth0", 2);
@@ -425,29 +406,11 @@ static void test_node(void **state)
 }
 
 /* A table that no screen has room for. */
-static void test_many_numas(void **state)
+TEST_WITHIN(test_many_numas, start, finish)
 {
-    (void)state;
     nuioa_node_free(&node);
     machine_build(&node, &(struct shape){ 17, 1, 1, 1, NULL });
     char *text = nuioa_report_node(&node);
     assert_string_equal(words_of(text, "17 x"), "17 x 17: see nuioa topo --json");
     free(text);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-    const struct CMUnitTest tests[] = {
-        TEST(test_table),        TEST(test_aligned),
-        TEST(test_no_hints),     TEST(test_no_nic),
-        TEST(test_long),         TEST(test_many),
-        TEST(test_bound),        TEST(test_explain),
-        TEST(test_leader_off),   TEST(test_explain_unmoved),
-        TEST(test_explain_many), TEST(test_cpu_bind),
-        TEST(test_node),         TEST(test_digits),
-        TEST(test_to_gpu),       TEST(test_one),
-        TEST(test_many_numas),
-    };
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -5,18 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
+#include "unit.h"
 #include "util/secure_file.h"
 
 static char top[64];
@@ -80,9 +76,8 @@ static void bad(const char *name, int rc, const char *why)
         fail_msg("'%s' is not in '%s'", why, err.text);
 }
 
-static void test_files(void **state)
+TEST_WITHIN(test_files, begin, end)
 {
-    (void)state;
     good("safe/file");
     good("./safe//../safe/./file");
     bad("safe/none", -ENOENT, "safe/none: No such file");
@@ -99,9 +94,8 @@ static void test_files(void **state)
     bad("safe/file", -EPERM, "safe: others may write to it");
 }
 
-static void test_links(void **state)
+TEST_WITHIN(test_links, begin, end)
 {
-    (void)state;
     link_to("safe", "link");
     link_to("../safe", "safe/relative");
     good("link/file");
@@ -118,9 +112,8 @@ static void test_links(void **state)
 }
 
 /* As /var/run is on all systems. */
-static void test_system_links(void **state)
+TEST_WITHIN(test_system_links, begin, end)
 {
-    (void)state;
     struct nuioa_error err = { "" };
     struct stat st;
     if (lstat("/var/run", &st) || !S_ISLNK(st.st_mode))
@@ -130,9 +123,8 @@ static void test_system_links(void **state)
 }
 
 /* The link leads to a secure place now, and another place when the file is opened. */
-static void test_links_of_others(void **state)
+TEST_WITHIN(test_links_of_others, begin, end)
 {
-    (void)state;
     link_to("../safe", "open/link");
     bad("open/link/file", -EPERM, "open: others may write to it");
     link_to("open/link", "long");
@@ -147,16 +139,4 @@ static void test_links_of_others(void **state)
     bad("theirs/file", -EPERM, "theirs: a symbolic link");
     assert_int_equal(chown("safe", 65534, 65534), 0);
     bad("safe/file", -EPERM, "safe: owned by uid 65534");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-    const struct CMUnitTest tests[] = {
-        TEST(test_files),
-        TEST(test_links),
-        TEST(test_system_links),
-        TEST(test_links_of_others),
-    };
-    return cmocka_run_group_tests_name("secure", tests, NULL, NULL);
 }

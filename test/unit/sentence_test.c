@@ -2,18 +2,14 @@
 
 /* Compares the sentences of a report with the plan that they describe. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
 #include "plan_case.h"
+#include "unit.h"
 
 static const double weights[16] = { 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
 
@@ -75,9 +71,8 @@ static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, d
 }
 
 /* Six ranks are far from the NIC: exchanges gain little, and other cores would gain more. */
-static void test_bound_is_of_exchanges(void **state)
+TEST(test_bound_is_of_exchanges)
 {
-    (void)state;
     struct plan_case *s = hagrid(6, 1);
     unsigned mask_of[] = { 0, 1, 2, 3, 4, 5 };
     double least = 1e9, far = 0;
@@ -97,9 +92,8 @@ static void test_bound_is_of_exchanges(void **state)
 }
 
 /* Rank 0 has a larger mask. No other rank may have it, and then the bound is not valid. */
-static void test_no_bound_of_unequal_masks(void **state)
+TEST(test_no_bound_of_unequal_masks)
 {
-    (void)state;
     struct plan_case *s = hagrid(4, 1);
     plan_case_weigh(s, weights);
     hwloc_bitmap_set_range(s->masks[0], 14, 15);
@@ -111,9 +105,8 @@ static void test_no_bound_of_unequal_masks(void **state)
 }
 
 /* There are more NUMA nodes than ranks, so better CPUs exist, but not among Slurm's masks. */
-static void test_nothing_better_is_of_masks(void **state)
+TEST(test_nothing_better_is_of_masks)
 {
-    (void)state;
     struct plan_case *s = hagrid(2, 1);
     hwloc_bitmap_t both = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(both, 0, 1);
@@ -128,9 +121,8 @@ static void test_nothing_better_is_of_masks(void **state)
 }
 
 /* srun -n1 -c4 --exact: the step is these CPUs, and the rank is bound to them. */
-static void test_exact_step(void **state)
+TEST(test_exact_step)
 {
-    (void)state;
     struct plan_case *s = hagrid(1, 4);
     s->request.allowed_cpus = s->masks[0];
     says(s, false, "the only rank has all CPUs of the step", true);
@@ -140,9 +132,8 @@ static void test_exact_step(void **state)
 }
 
 /* srun -n2 -c4 --exact --cpu-bind=none: the ranks share the CPUs of the step. */
-static void test_shared_masks(void **state)
+TEST(test_shared_masks)
 {
-    (void)state;
     struct plan_case *s = hagrid(2, 4);
     hwloc_bitmap_or(s->masks[0], s->masks[0], s->masks[1]);
     hwloc_bitmap_copy(s->masks[1], s->masks[0]);
@@ -170,9 +161,8 @@ static void says_of_gpus(struct plan_case *s, bool left)
     assert_true(strlen(s->plan.reason) + 1 < sizeof(s->plan.reason));
 }
 
-static void test_gpu_left(void **state)
+TEST(test_gpu_left)
 {
-    (void)state;
     struct plan_case *s = hagrid(16, 1);
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
@@ -192,9 +182,8 @@ static void test_gpu_left(void **state)
 }
 
 /* Only ranks that are farther from their GPU than before are counted. */
-static void test_gpu_not_left(void **state)
+TEST(test_gpu_not_left)
 {
-    (void)state;
     static const double two[12] = { 5, 5 };
     struct plan_case *s = hagrid(12, 1);
     plan_case_weigh(s, two);
@@ -217,18 +206,4 @@ static void test_gpu_not_left(void **state)
     plan_case_gpus(s, all_first);
     says_of_gpus(s, false);
     plan_case_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound_is_of_exchanges),
-        cmocka_unit_test(test_no_bound_of_unequal_masks),
-        cmocka_unit_test(test_nothing_better_is_of_masks),
-        cmocka_unit_test(test_exact_step),
-        cmocka_unit_test(test_shared_masks),
-        cmocka_unit_test(test_gpu_left),
-        cmocka_unit_test(test_gpu_not_left),
-    };
-    return cmocka_run_group_tests_name("sentence", tests, NULL, NULL);
 }

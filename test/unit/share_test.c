@@ -3,18 +3,14 @@
 /* cores=share: ranks divide a mask that they share. Random machines, masks and weights are checked
  * against what must hold for every division. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "plan_case.h"
 #include "rounds.h"
+#include "unit.h"
 
 /* A request of `tasks` ranks that all have all CPUs of the node, as Slurm leaves them in a step
  * that is wider than its tasks; the user typed --nuioa. */
@@ -203,9 +199,8 @@ static bool thin_out(struct plan_case *s, hwloc_bitmap_t mask)
     return count_cores(&s->node, mask) >= s->request.task_count;
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     unsigned divided = 0, stayed = 0;
     for (unsigned round = 0; round < rounds(2000); round++) {
         struct plan_case *s = plan_case_new();
@@ -246,9 +241,8 @@ static void test_random(void **state)
 
 /* --- single cases ----------------------------------------------------------------------------- */
 
-static void test_hagrid(void **state)
+TEST(test_hagrid)
 {
-    (void)state;
     static const char *const wanted[] = {
         [2] = "6-7,10-15 0-5,8-9",
         [3] = "6-7,10-13 4,8-9,14-15 0-3,5",
@@ -267,9 +261,8 @@ static void test_hagrid(void **state)
 }
 
 /* Two NICs: each of two ranks has the NUMA node of one, and a NUMA node beside it. */
-static void test_each_rank_has_a_nic(void **state)
+TEST(test_each_rank_has_a_nic)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     unbound(s, 2);
@@ -281,9 +274,8 @@ static void test_each_rank_has_a_nic(void **state)
 }
 
 /* Two NICs in one package: four ranks of two packages, two of them beside a NIC of their own. */
-static void test_nics_of_one_package(void **state)
+TEST(test_nics_of_one_package)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 8, 2, 1, 4, NULL });
     machine_nic(&s->node, "mlx5_0", 0);
@@ -294,9 +286,8 @@ static void test_nics_of_one_package(void **state)
     plan_case_free(s);
 }
 
-static void test_heaviest_is_nearest(void **state)
+TEST(test_heaviest_is_nearest)
 {
-    (void)state;
     struct plan_case *s = hagrid5(5);
     plan_case_weigh(s, (const double[]){ 1, 2, 9, 4, 3 });
     plan_case_make(s);
@@ -306,9 +297,8 @@ static void test_heaviest_is_nearest(void **state)
 }
 
 /* A rank gets what the user asked for each, or all keep what they had. */
-static void test_typed_cpus(void **state)
+TEST(test_typed_cpus)
 {
-    (void)state;
     struct plan_case *s = hagrid5(3);
     s->request.cpus_typed = 5;
     plan_case_make(s);
@@ -321,9 +311,8 @@ static void test_typed_cpus(void **state)
 }
 
 /* Ranks that Slurm bound to one of two sockets divide it only if that was asked for. */
-static void test_masks_of_several_ranks(void **state)
+TEST(test_masks_of_several_ranks)
 {
-    (void)state;
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 1);
@@ -339,9 +328,8 @@ static void test_masks_of_several_ranks(void **state)
 }
 
 /* With --overlap other steps may have the same CPUs; in a rank of another step it must be typed. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
-    (void)state;
     struct plan_case *s = hagrid5(2);
     s->request.overlaps = true;
     plan_case_make(s);
@@ -360,9 +348,8 @@ static void test_overlap(void **state)
 }
 
 /* A rank alone keeps all CPUs of its step, unless the user said how many it needs. */
-static void test_one_rank(void **state)
+TEST(test_one_rank)
 {
-    (void)state;
     struct plan_case *s = hagrid5(1);
     const struct nuioa_assignment *only;
     plan_case_make(s);
@@ -393,9 +380,8 @@ static const char *memory_of(struct plan_case *s)
 
 /* Whether a rank has threads nobody knows: where its CPUs span NUMA nodes, its memory is preferred
  * near the NIC only with mem=nic, or with mem=local if somebody said that it has one. */
-static void test_memory_of_wide_ranks(void **state)
+TEST(test_memory_of_wide_ranks)
 {
-    (void)state;
     struct plan_case *s = hagrid5(1);
     assert_string_equal(memory_of(s), "default");
     s->request.threads = 1;
@@ -434,9 +420,8 @@ static void test_memory_of_wide_ranks(void **state)
 }
 
 /* A site's default alone leaves all ranks the CPUs that Slurm gave them, and their memory too. */
-static void test_site_default(void **state)
+TEST(test_site_default)
 {
-    (void)state;
     for (unsigned n = 1; n < 6; n++) {
         struct plan_case *s = hagrid5(n);
         s->options.asked = false;
@@ -451,22 +436,4 @@ static void test_site_default(void **state)
         }
         plan_case_free(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hagrid),
-        cmocka_unit_test(test_each_rank_has_a_nic),
-        cmocka_unit_test(test_nics_of_one_package),
-        cmocka_unit_test(test_heaviest_is_nearest),
-        cmocka_unit_test(test_typed_cpus),
-        cmocka_unit_test(test_masks_of_several_ranks),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_one_rank),
-        cmocka_unit_test(test_memory_of_wide_ranks),
-        cmocka_unit_test(test_site_default),
-        cmocka_unit_test(test_random),
-    };
-    return cmocka_run_group_tests_name("share", tests, NULL, NULL);
 }

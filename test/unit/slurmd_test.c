@@ -5,12 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,12 +14,12 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
 #include "spank/common/option_sources.h"
 #include "spank/slurmd.h"
 #include "topology/cache.h"
+#include "unit.h"
 
 /* What the process finds, in memory that it shares with the test. */
 struct found {
@@ -92,9 +87,8 @@ static void handle(int number)
 
 /* slurmd has a port, handles signals, and blocks some. A process whose parent ends comes to this
  * one, which waits for it in place of init. */
-static void test_keeps_nothing(void **state)
+TEST(test_keeps_nothing)
 {
-    (void)state;
     struct sigaction action = { .sa_handler = handle }, old;
     sigset_t all, before;
     int port[2], status = -1;
@@ -126,12 +120,4 @@ static void test_keeps_nothing(void **state)
     close(port[1]);
     close(high);
     munmap(found, sizeof(*found));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keeps_nothing),
-    };
-    return cmocka_run_group_tests_name("slurmd", tests, NULL, NULL);
 }

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "kernel_without.h"
 #include "leak_check.h"
+#include "unit.h"
 #include "util/subprocess.h"
 
 enum { DEADLINE_MS = 30000, LIMIT_S = 60 }; /* they only end a hang */
@@ -104,9 +99,8 @@ static void end_hang(int number)
 }
 
 /* The caller has what the child said, and is not held. */
-static void test_child_hangs_in_kernel(void **state)
+TEST(test_child_hangs_in_kernel)
 {
-    (void)state;
     struct nuioa_subprocess child;
     struct sigaction action = { .sa_handler = end_hang }, old;
     struct leak_check before = leak_check_begin();
@@ -140,9 +134,8 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static void test_child_hangs(void **state)
+TEST(test_child_hangs)
 {
-    (void)state;
     void *bytes = NULL;
     size_t length;
     struct leak_check before = leak_check_begin();
@@ -152,9 +145,8 @@ static void test_child_hangs(void **state)
     leak_check_end(&before);
 }
 
-static void test_child_output(void **state)
+TEST(test_child_output)
 {
-    (void)state;
     void *bytes;
     size_t length, size = 300000;
     struct leak_check before = leak_check_begin();
@@ -179,9 +171,8 @@ static void interrupted(int number)
 }
 
 /* The caller's handlers, mask, and signals that arrive meanwhile. */
-static void test_child_signals(void **state)
+TEST(test_child_signals)
 {
-    (void)state;
     struct sigaction action = { .sa_handler = interrupted }, old_usr1, old_alarm;
     sigset_t mask, old;
     void *bytes;
@@ -206,9 +197,8 @@ static void test_child_signals(void **state)
 }
 
 /* A caller that ignores SIGCHLD never sees its children end. */
-static void test_child_unseen(void **state)
+TEST(test_child_unseen)
 {
-    (void)state;
     void *bytes;
     size_t length, size = 5;
     struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
@@ -220,9 +210,8 @@ static void test_child_unseen(void **state)
 }
 
 /* Nobody comes to end it: a child that hangs, and its parent's parent is not told of it. */
-static void test_child_life(void **state)
+TEST(test_child_life)
 {
-    (void)state;
     struct nuioa_subprocess child;
     struct leak_check before = leak_check_begin();
     siginfo_t end;
@@ -235,9 +224,8 @@ static void test_child_life(void **state)
     leak_check_end(&before);
 }
 
-static void test_child_keeps(void **state)
+TEST(test_child_keeps)
 {
-    (void)state;
     int ends[2], other[2], lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct nuioa_subprocess child;
     void *bytes;
@@ -264,25 +252,10 @@ static void test_child_keeps(void **state)
 #endif
 
 /* The last test, because the call never comes back. */
-static void test_kernel_without_close_range(void **state)
+TEST(test_kernel_without_close_range)
 {
     if (kernel_without(SYS_close_range))
         skip();
     assert_int_equal(syscall(SYS_close_range, 1000u, 1000u, 0u), -1);
     test_child_keeps(state);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child_hangs),
-        cmocka_unit_test(test_child_output),
-        cmocka_unit_test(test_child_signals),
-        cmocka_unit_test(test_child_unseen),
-        cmocka_unit_test(test_child_life),
-        cmocka_unit_test(test_child_keeps),
-        cmocka_unit_test(test_child_hangs_in_kernel),
-        cmocka_unit_test(test_kernel_without_close_range),
-    };
-    return cmocka_run_group_tests_name("child", tests, NULL, NULL);
 }

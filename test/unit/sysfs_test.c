@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "dump.h"
+#include "unit.h"
 #include "util/sysfs.h"
 
 /* Files of lines. */
 
 /* The line that the limit cuts is left out, and so are those behind it. */
-static void test_long_file(void **state)
+TEST(test_long_file)
 {
-    (void)state;
     struct dump dump;
     dump_make(&dump);
     dump_file(&dump, "list", "one\ntwo\nthree");
@@ -41,21 +36,11 @@ static void test_long_file(void **state)
 }
 
 /* The kernel hands out such a file a page at a time. */
-static void test_file_of_the_kernel(void **state)
+TEST(test_file_of_the_kernel)
 {
-    (void)state;
     char *text = nuioa_sysfs_lines(AT_FDCWD, 1 << 20, "/proc/self/%s", "smaps");
     assert_non_null(text);
     assert_true(strlen(text) > (size_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(text[strlen(text) - 1], '\n');
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_file),
-        cmocka_unit_test(test_file_of_the_kernel),
-    };
-    return cmocka_run_group_tests_name("sysfs", tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task_gpus_case.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 #include "spank/stepd/gpu_access.h"
 #include "spank/stepd/task_gpus.h"
+#include "unit.h"
 
 const struct task_gpus_file task_gpus_files[GPUS] = { { "/dev/null", 3 },
                                                       { "/dev/zero", 5 },

@@ -7,11 +7,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -19,12 +15,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "leak_check.h"
 #include "spank/stepd/gpu_access.h"
 #include "spank/stepd/task_gpus.h"
 #include "task_gpus_case.h"
+#include "unit.h"
 #include "util/clock.h"
 
 /* --- cgroups ---------------------------------------------------------------------------------- */
@@ -169,9 +165,8 @@ static void need_cgroups(void)
     begin();
 }
 
-static void test_each_task_its_own(void **state)
+TEST_WITHIN(test_each_task_its_own, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 0);
     deny(group_of(0), 2);
@@ -183,9 +178,8 @@ static void test_each_task_its_own(void **state)
 }
 
 /* Two tasks may have the same GPU. */
-static void test_a_shared_gpu(void **state)
+TEST_WITHIN(test_a_shared_gpu, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     for (int task = 0; task < TASKS; task++)
         deny(group_of(task), 0);
@@ -196,9 +190,8 @@ static void test_a_shared_gpu(void **state)
 }
 
 /* Of several GPUs that two tasks may use only their variables tell whose each is. */
-static void test_several_of_more_gpus(void **state)
+TEST_WITHIN(test_several_of_more_gpus, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 0);
     deny(group_of(1), 0);
@@ -209,9 +202,8 @@ static void test_several_of_more_gpus(void **state)
 }
 
 /* Several that nobody else may use are a task's own. */
-static void test_several_of_one_task(void **state)
+TEST_WITHIN(test_several_of_one_task, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 2);
     deny(group_of(1), 0);
@@ -223,9 +215,8 @@ static void test_several_of_one_task(void **state)
 }
 
 /* Tasks that may use all GPUs of the step may divide them by their variables. */
-static void test_several_shared_gpus(void **state)
+TEST_WITHIN(test_several_shared_gpus, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     for (int task = 0; task < TASKS; task++)
         deny(group_of(task), 0);
@@ -234,9 +225,8 @@ static void test_several_shared_gpus(void **state)
 }
 
 /* Nobody is denied a GPU of the second vendor: it may be missing in gres.conf. */
-static void test_a_vendor_without_constraint(void **state)
+TEST_WITHIN(test_a_vendor_without_constraint, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     facts.node.gpus[2].vendor = NUIOA_GPU_AMD;
     deny(group_of(0), 0);
@@ -247,18 +237,16 @@ static void test_a_vendor_without_constraint(void **state)
     assert_non_null(strstr(said, "unknown whose"));
 }
 
-static void test_no_constraint_is_no_knowledge(void **state)
+TEST_WITHIN(test_no_constraint_is_no_knowledge, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     assert_string_equal(ask(), "? ? ?");
     assert_non_null(strstr(said, "unknown whose"));
 }
 
 /* Two tasks in one cgroup are asked once; a third one is elsewhere. */
-static void test_tasks_in_one_cgroup(void **state)
+TEST_WITHIN(test_tasks_in_one_cgroup, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     end_all();
     deny(group_of(0), 0);
@@ -271,9 +259,8 @@ static void test_tasks_in_one_cgroup(void **state)
     assert_string_equal(ask(), "2 2 0");
 }
 
-static void test_steps_without_gpus_are_not_asked(void **state)
+TEST(test_steps_without_gpus_are_not_asked)
 {
-    (void)state;
     begin();
     pid_t none[TASKS] = { 0 };
     context.forked.pids = none;
@@ -296,9 +283,8 @@ static void test_steps_without_gpus_are_not_asked(void **state)
     assert_string_equal(said, "");
 }
 
-static void test_a_file_is_unknown(void **state)
+TEST_WITHIN(test_a_file_is_unknown, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 0);
     file_unknown = true;
@@ -306,9 +292,8 @@ static void test_a_file_is_unknown(void **state)
     assert_non_null(strstr(said, "No such device"));
 }
 
-static void test_a_task_is_gone(void **state)
+TEST_WITHIN(test_a_task_is_gone, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 0);
     end_all();
@@ -317,9 +302,8 @@ static void test_a_task_is_gone(void **state)
 }
 
 /* The child is born frozen, as in a step that is suspended, and cannot answer. */
-static void test_a_child_that_stops(void **state)
+TEST_WITHIN(test_a_child_that_stops, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     deny(group_of(0), 0);
     assert_true(put(top, "cgroup.freeze", "1"));
@@ -344,9 +328,8 @@ static void end_hang(int number)
 }
 
 /* No signal ends a child that hangs in the kernel. It is left behind, and slurmstepd goes on. */
-static void test_a_child_that_hangs(void **state)
+TEST_WITHIN(test_a_child_that_hangs, make_groups, remove_groups)
 {
-    (void)state;
     need_cgroups();
     unsigned descriptors = files_in("/proc/self/fd");
     struct sigaction action = { .sa_handler = end_hang }, old;
@@ -369,9 +352,8 @@ static void test_a_child_that_hangs(void **state)
     assert_nothing_left(descriptors);
 }
 
-static void test_no_process_can_be_born_there(void **state)
+TEST(test_no_process_can_be_born_there)
 {
-    (void)state;
     uint8_t access[GPUS];
     struct nuioa_gpu_device devices[GPUS] = { 0 };
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -382,25 +364,4 @@ static void test_no_process_can_be_born_there(void **state)
     close(fd);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_each_task_its_own, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_no_constraint_is_no_knowledge, make_groups,
-                                        remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_shared_gpu, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_several_of_more_gpus, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_several_of_one_task, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_several_shared_gpus, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_vendor_without_constraint, make_groups,
-                                        remove_groups),
-        cmocka_unit_test_setup_teardown(test_tasks_in_one_cgroup, make_groups, remove_groups),
-        cmocka_unit_test(test_steps_without_gpus_are_not_asked),
-        cmocka_unit_test_setup_teardown(test_a_file_is_unknown, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_task_is_gone, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_child_that_stops, make_groups, remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_child_that_hangs, make_groups, remove_groups),
-        cmocka_unit_test(test_no_process_can_be_born_there),
-    };
-    return cmocka_run_group_tests(tests, make_top, NULL);
-}
+ALL_WITHIN(make_top, NULL)

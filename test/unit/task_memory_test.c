@@ -3,20 +3,16 @@
 /* A task that waits until slurmstepd has written what it needs. */
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "spank/stepd/task_memory.h"
+#include "unit.h"
 #include "util/clock.h"
 
 /* A limit for what hangs, and how long a task waits that nobody wakes. */
@@ -70,9 +66,8 @@ static int be_task(void)
     return strcmp(name, "slurmstepd") ? 2 : !open;
 }
 
-static void test_opened(void **state)
+TEST_WITHIN(test_opened, begin, end)
 {
-    (void)state;
     int status = -1;
     task_memory_close(memory, nuioa_clock_ms() + LONG_MS);
     pid_t task = fork();
@@ -85,9 +80,8 @@ static void test_opened(void **state)
     assert_int_equal(be_task(), 0); /* it is open, and nobody waits */
 }
 
-static void test_never_opened(void **state)
+TEST_WITHIN(test_never_opened, begin, end)
 {
-    (void)state;
     task_memory_close(memory, 0);
     assert_false(task_memory_wait(memory));
     task_memory_close(memory, nuioa_clock_ms() + 1);
@@ -106,9 +100,8 @@ static int be_stepd(int to)
 }
 
 /* Nobody else would end the task, which is still a copy of slurmstepd. */
-static void test_orphan(void **state)
+TEST_WITHIN(test_orphan, begin, end)
 {
-    (void)state;
     int ends[2], status = -1;
     pid_t task = -1;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -126,14 +119,4 @@ static void test_orphan(void **state)
     close(ends[0]);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGKILL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_opened, begin, end),
-        cmocka_unit_test_setup_teardown(test_never_opened, begin, end),
-        cmocka_unit_test_setup_teardown(test_orphan, begin, end),
-    };
-    return cmocka_run_group_tests_name("task_memory", tests, NULL, NULL);
 }

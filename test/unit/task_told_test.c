@@ -2,18 +2,14 @@
 
 /* Tasks tell slurmstepd which GPUs they have: in time, late, wrongly or not at all. */
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "spank/stepd/task_gpus.h"
 #include "task_gpus_case.h"
+#include "unit.h"
 
 #define ROUNDS 1000000 /* of a race that is seldom lost */
 
@@ -57,9 +53,8 @@ static int end_telling(void **state)
     return 0;
 }
 
-static void test_all_tell(void **state)
+TEST_WITHIN(test_all_tell, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 5);
     start_telling(1, TASK_GPUS_KNOWN, 2);
     start_telling(2, TASK_GPUS_KNOWN, 0);
@@ -68,9 +63,8 @@ static void test_all_tell(void **state)
 }
 
 /* Whoever sees several has none of them if another task sees one; whoever sees one has it. */
-static void test_gpus_that_are_seen_twice(void **state)
+TEST_WITHIN(test_gpus_that_are_seen_twice, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 3);
     start_telling(1, TASK_GPUS_KNOWN, 2);
     start_telling(2, TASK_GPUS_KNOWN, 4);
@@ -78,9 +72,8 @@ static void test_gpus_that_are_seen_twice(void **state)
     assert_string_equal(describe(), "&0,1 1 2");
 }
 
-static void test_all_see_all(void **state)
+TEST_WITHIN(test_all_see_all, begin_telling, end_telling)
 {
-    (void)state;
     for (unsigned i = 0; i < TASKS; i++)
         start_telling(i, TASK_GPUS_KNOWN, 7);
     assert_true(task_gpus_await(&context));
@@ -90,9 +83,8 @@ static void test_all_see_all(void **state)
 }
 
 /* With gpus=local-rank those who do not have what they see have the GPU of their local rank. */
-static void test_by_local_rank(void **state)
+TEST_WITHIN(test_by_local_rank, begin_telling, end_telling)
 {
-    (void)state;
     start_telling_rule(0, TASK_GPUS_KNOWN, 7, 3);
     start_telling_rule(1, TASK_GPUS_UNKNOWN, 7, 2);
     start_telling_rule(2, TASK_GPUS_KNOWN, 1, 1); /* it has that one in any case */
@@ -103,9 +95,8 @@ static void test_by_local_rank(void **state)
 }
 
 /* Several that nobody else sees are a task's own, whatever its local rank is. */
-static void test_own_before_local_rank(void **state)
+TEST_WITHIN(test_own_before_local_rank, begin_telling, end_telling)
 {
-    (void)state;
     start_telling_rule(0, TASK_GPUS_KNOWN, 3, 1);
     start_telling_rule(1, TASK_GPUS_KNOWN, 4, 3);
     start_telling(2, TASK_GPUS_KNOWN, 0);
@@ -115,9 +106,8 @@ static void test_own_before_local_rank(void **state)
 }
 
 /* The task's own word is checked: there is no such GPU. */
-static void test_a_wrong_local_rank(void **state)
+TEST_WITHIN(test_a_wrong_local_rank, begin_telling, end_telling)
 {
-    (void)state;
     start_telling_rule(0, TASK_GPUS_KNOWN, 7, GPUS + 1);
     start_telling_rule(1, TASK_GPUS_KNOWN, 7, UINT32_MAX);
     start_telling_rule(2, TASK_GPUS_BY_RANK, 1, 1);
@@ -126,9 +116,8 @@ static void test_a_wrong_local_rank(void **state)
 }
 
 /* A task that does not know which of some GPUs it has may have one that another task sees. */
-static void test_some_of_these(void **state)
+TEST_WITHIN(test_some_of_these, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_UNKNOWN, 6);
     start_telling(1, TASK_GPUS_KNOWN, 3);
     start_telling(2, TASK_GPUS_KNOWN, 1);
@@ -137,9 +126,8 @@ static void test_some_of_these(void **state)
 }
 
 /* A task that knows nothing may have any. */
-static void test_one_knows_nothing(void **state)
+TEST_WITHIN(test_one_knows_nothing, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 5);
     start_telling(1, TASK_GPUS_UNKNOWN, 0);
     start_telling(2, TASK_GPUS_KNOWN, 2);
@@ -147,9 +135,8 @@ static void test_one_knows_nothing(void **state)
     assert_string_equal(describe(), "&0,2 ? 1");
 }
 
-static void test_one_task_alone(void **state)
+TEST_WITHIN(test_one_task_alone, begin_telling, end_telling)
 {
-    (void)state;
     facts.step.task_count = 1;
     start_telling(0, TASK_GPUS_KNOWN, 7);
     assert_true(task_gpus_await(&context));
@@ -158,9 +145,8 @@ static void test_one_task_alone(void **state)
 
 /* A task that looks up its own NICs sees what the others have told, and those of whom slurmstepd
  * knows it; it does not wait for ever for the rest. */
-static void test_tasks_see_each_other(void **state)
+TEST_WITHIN(test_tasks_see_each_other, begin_telling, end_telling)
 {
-    (void)state;
     struct task_gpu_set sets[TASKS];
     struct task_memory *memory = context.task_memory;
     memory->tasks[2].gpus = (struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 4 } };
@@ -177,9 +163,8 @@ static void test_tasks_see_each_other(void **state)
     assert_int_equal(sets[2].bits[0], 4);
 }
 
-static void test_nonsense_is_not_believed(void **state)
+TEST_WITHIN(test_nonsense_is_not_believed, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 1 << GPUS); /* no such GPU */
     start_telling(1, 7, 1);
     start_telling(2, TASK_GPUS_KNOWN, 1);
@@ -189,9 +174,8 @@ static void test_nonsense_is_not_believed(void **state)
 
 /* A task that changes what it tells, again and again. What was checked is what counts, so the state
  * is read once only. */
-static void test_told_while_it_changes(void **state)
+TEST_WITHIN(test_told_while_it_changes, begin_telling, end_telling)
 {
-    (void)state;
     volatile struct task_gpu_set *told = &context.task_memory->tasks[0].told.gpus;
     facts.step.task_count = 1;
     pids[0] = fork();
@@ -209,9 +193,8 @@ static void test_told_while_it_changes(void **state)
 }
 
 /* What the kernel has said counts. */
-static void test_what_is_known_stays(void **state)
+TEST_WITHIN(test_what_is_known_stays, begin_telling, end_telling)
 {
-    (void)state;
     context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 4 } };
     for (unsigned i = 0; i < TASKS; i++)
         start_telling(i, TASK_GPUS_KNOWN, 1);
@@ -219,9 +202,8 @@ static void test_what_is_known_stays(void **state)
     assert_string_equal(describe(), "2 0 0");
 }
 
-static void test_a_late_task(void **state)
+TEST_WITHIN(test_a_late_task, begin_telling, end_telling)
 {
-    (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 1);
     start_telling(2, TASK_GPUS_KNOWN, 4);
     pids[1] = fork();
@@ -236,9 +218,8 @@ static void test_a_late_task(void **state)
 
 /* The others do not wait for it until the deadline, which would be minutes. Its status is left to
  * those who wait for it. */
-static void test_a_task_that_ends(void **state)
+TEST_WITHIN(test_a_task_that_ends, begin_telling, end_telling)
 {
-    (void)state;
     int status;
     facts.options.deadline_ms = 600000;
     start_telling(0, TASK_GPUS_KNOWN, 1);
@@ -251,26 +232,4 @@ static void test_a_task_that_ends(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     pids[2] = 0;
     assert_string_equal(describe(), "0 0 ?");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_gpus_that_are_seen_twice, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_all_see_all, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_by_local_rank, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_own_before_local_rank, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_wrong_local_rank, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_some_of_these, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_one_knows_nothing, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_one_task_alone, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_tasks_see_each_other, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_told_while_it_changes, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 /* A plan that the kernel has refused is what the mode export would have made: CPUs, memory,
  * variables and report, byte for byte; only the reason is another one. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "machine.h"
 #include "output/environment.h"
@@ -18,6 +13,7 @@
 #include "plan/bind.h"
 #include "plan/plan_make.h"
 #include "plan_case.h"
+#include "unit.h"
 
 /* The texts of one rank: its variables, those of other programs, and of its threads. */
 struct texts {
@@ -87,24 +83,21 @@ static struct plan_case *begin(unsigned tasks, unsigned cpus_per_task)
     return s;
 }
 
-static void test_hints(void **state)
+TEST(test_hints)
 {
-    (void)state;
     struct plan_case *s = begin(16, 1);
     plan_case_weigh_by(s, plan_case_descending);
     check(s);
 }
 
-static void test_no_hints(void **state)
+TEST(test_no_hints)
 {
-    (void)state;
     check(begin(2, 1));
 }
 
 /* An undone plan leaves no memory policy, and binds no threads. */
-static void test_memory_and_threads(void **state)
+TEST(test_memory_and_threads)
 {
-    (void)state;
     static const char *const mem[] = { "local", "nic", "interleave" };
     for (unsigned i = 0; i < 3; i++) {
         struct plan_case *s = begin(4, 2);
@@ -115,32 +108,20 @@ static void test_memory_and_threads(void **state)
     }
 }
 
-static void test_divided(void **state)
+TEST(test_divided)
 {
-    (void)state;
     struct plan_case *s = begin(4, 1);
     for (unsigned i = 0; i < 4; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
     check(s);
 }
 
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     struct plan_case *s = begin(4, 1);
     machine_gpu(&s->node, 7);
     machine_gpu(&s->node, 6);
     s->request.sees_gpu = true;
     plan_case_gpus(s, "0;0;1;1");
     check(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hints),   cmocka_unit_test(test_no_hints),
-        cmocka_unit_test(test_divided), cmocka_unit_test(test_memory_and_threads),
-        cmocka_unit_test(test_gpus),
-    };
-    return cmocka_run_group_tests_name("undo", tests, NULL, NULL);
 }

@@ -2,21 +2,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/user_child.h"
+#include "unit.h"
 
 /* Children of slurmstepd that have become the job's user: here of this process. */
 
@@ -46,9 +42,8 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     return job.rc;
 }
 
-static void test_user(void **state)
+TEST(test_user)
 {
-    (void)state;
     struct nuioa_user user;
     job.uid = 4711;
     job.groups = groups;
@@ -101,9 +96,8 @@ static void hang(int fd, void *arg)
 }
 
 /* It has no file but /dev/null and its pipe, and does not end by itself. */
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     size_t more = 0, length;
@@ -128,9 +122,8 @@ static void test_files(void **state)
 }
 
 /* Of a child that has begun to answer in time the rest is read, also if the plan is late. */
-static void test_late(void **state)
+TEST(test_late)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     size_t more = 256 << 10, length;
@@ -149,9 +142,8 @@ static void test_late(void **state)
     free(bytes);
 }
 
-static void test_hanging(void **state)
+TEST(test_hanging)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     size_t length;
@@ -170,9 +162,8 @@ static void test_hanging(void **state)
 
 /* The limit is from the start of the child: with none left nobody waits for it. If this did, it
  * would see the child's end. */
-static void test_since_the_start(void **state)
+TEST(test_since_the_start)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     enum { SHORT_LIFE_MS = 10000, LIMIT_MS = 20000 };
@@ -186,9 +177,8 @@ static void test_since_the_start(void **state)
 }
 
 /* Slurm looks for processes of the step as soon as the last task has ended. */
-static void test_killed(void **state)
+TEST(test_killed)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     siginfo_t dead = { 0 };
@@ -214,9 +204,8 @@ void cgroup_leave_step(pid_t pid)
     moved = pid;
 }
 
-static void test_stuck(void **state)
+TEST(test_stuck)
 {
-    (void)state;
     struct nuioa_user user = whom();
     struct user_child child = USER_CHILD_NONE;
     assert_int_equal(
@@ -231,9 +220,8 @@ static void test_stuck(void **state)
 }
 
 /* A child that cannot become the user says nothing. */
-static void test_no_user(void **state)
+TEST(test_no_user)
 {
-    (void)state;
     struct nuioa_user user = { getuid() ? getuid() + 1 : 0, getgid(), groups, 1 };
     struct user_child child = USER_CHILD_NONE;
     size_t more = 0, length = 1;
@@ -244,19 +232,4 @@ static void test_no_user(void **state)
     assert_int_equal(length, 0);
     free(bytes);
     user_child_end(&child);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_user),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_late),
-        cmocka_unit_test(test_hanging),
-        cmocka_unit_test(test_since_the_start),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_no_user),
-        cmocka_unit_test(test_stuck),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "util/variable.h"
 #include "util/word.h"
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     char line[] = " \tone  two,three\t";
     char *rest = line;
     assert_string_equal(nuioa_next_word(&rest, " \t"), "one");
@@ -21,9 +15,8 @@ static void test_words(void **state)
     assert_null(nuioa_next_word(&rest, " \t,"));
 }
 
-static void test_index(void **state)
+TEST(test_index)
 {
-    (void)state;
     assert_int_equal(nuioa_word_index("a|bc||d", "a"), 0);
     assert_int_equal(nuioa_word_index("a|bc||d", "bc"), 1);
     assert_int_equal(nuioa_word_index("a|bc||d", ""), 2);
@@ -34,9 +27,8 @@ static void test_index(void **state)
     assert_int_equal(nuioa_word_index("a|bc", ""), -1);
 }
 
-static void test_variables(void **state)
+TEST(test_variables)
 {
-    (void)state;
     char ab[] = "AB=1", a[] = "A=2=3", c[] = "C", d[] = "D=";
     char *environment[] = { ab, a, c, d, NULL };
     assert_string_equal(nuioa_variable(environment, "A"), "2=3");
@@ -45,14 +37,4 @@ static void test_variables(void **state)
     assert_null(nuioa_variable(environment, "C"));
     assert_null(nuioa_variable(environment, "B"));
     assert_null(nuioa_variable(NULL, "A"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_index),
-        cmocka_unit_test(test_variables),
-    };
-    return cmocka_run_group_tests_name("word", tests, NULL, NULL);
 }

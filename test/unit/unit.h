@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_UNIT_H
+#define TEST_UNIT_H
+
+/* cmocka, the types that all tests use, and tests that list themselves: a program has no main().
+ *
+ *     TEST(test_sum)
+ *     {
+ *         assert_int_equal(1 + 1, 2);
+ *     }
+ *
+ * The tests run in the order of the file. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* Adds a test; there are 64 at the most. */
+void unit_add(struct CMUnitTest test);
+
+#define TEST(name) TEST_WITHIN(name, NULL, NULL)
+
+/* The test runs between begin and end, functions of cmocka's; each may be NULL. */
+#define TEST_WITHIN(name, begin, end) \
+    static void name(void **state); \
+    __attribute__((constructor(1000 + __LINE__))) static void add_##name(void) \
+    { \
+        unit_add((struct CMUnitTest){ #name, name, begin, end, NULL }); \
+    } \
+    static void name(__attribute__((unused)) void **state)
+
+/* All tests of the file run between begin and end. */
+void unit_all_within(CMFixtureFunction begin, CMFixtureFunction end);
+
+#define ALL_WITHIN(begin, end) \
+    __attribute__((constructor)) static void unit_all(void) \
+    { \
+        unit_all_within(begin, end); \
+    }
+
+#endif
