@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "machine.h"
 #include "nics/rails.h"
 #include "output/report.h"
@@ -31,9 +32,7 @@ static void advises(struct plan_case *s, uint32_t wanted)
 /* The NIC is on NUMA node 5 of 8, each of two cores. */
 static struct plan_case *hagrid5(unsigned tasks, unsigned cpus_per_task)
 {
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, tasks, cpus_per_task);
+    struct plan_case *s = plan_case_hagrid(5, tasks, cpus_per_task);
     s->options.asked = true;
     s->request.cpus_typed = s->request.cpus_per_task = cpus_per_task;
     s->options.mem = NUIOA_MEM_INTERLEAVE; /* memory is a case of its own */
@@ -64,11 +63,9 @@ TEST(test_threads)
     plan_case_option(s, "nuioa", "export");
     advises(s, 0);
     assert_false(s->plan.binds_threads);
-    plan_case_free(s);
 
     s = hagrid5(8, 2); /* cores of one NUMA node are equally near, and have the same memory */
     advises(s, 0);
-    plan_case_free(s);
 }
 
 /* -c of sbatch says how many CPUs a rank has for threads; a step wider than its ranks does not. */
@@ -89,12 +86,10 @@ TEST(test_no_threads_said)
     s->request.threads = 0;
     plan_case_option(s, "threads", "auto");
     advises(s, 0);
-    plan_case_free(s);
 
     s = hagrid5(16, 1); /* ranks of one core have no threads to place */
     plan_case_option(s, "threads", "on");
     advises(s, 0);
-    plan_case_free(s);
 }
 
 /* A rank that spans NUMA nodes and has one thread would better have one core. */
@@ -133,12 +128,10 @@ TEST(test_memory)
     free(s->node.nics[0].level); /* nobody knows where the NIC is */
     s->node.nics[0].level = NULL;
     advises(s, 0);
-    plan_case_free(s);
 
     s = hagrid5(8, 2); /* a NUMA node each */
     s->options.mem = NUIOA_MEM_OFF;
     advises(s, 0);
-    plan_case_free(s);
 }
 
 /* Two ranks that see two GPUs, of which nobody knows whose each is. */
@@ -182,7 +175,6 @@ TEST(test_gpus)
     }
     s->node.gpus = none;
     s->node.gpu_count = 0;
-    plan_case_free(s);
 }
 
 /* Slurm gave a rank CPUs of one socket and a GPU of the other: a job with other cores would help,
@@ -226,7 +218,6 @@ TEST(test_far_gpu)
     advises(s, 0);
     hwloc_bitmap_free(step);
     s->request.allowed_cpus = NULL;
-    plan_case_free(s);
 }
 
 /* The word that keeps export=auto from naming NICs, where it would name some. */
@@ -234,7 +225,7 @@ TEST(test_exports)
 {
     const uint32_t connected = 1u << NUIOA_ADVICE_CONNECTED;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
+    machine_plain(&s->node, 1, 8);
     for (unsigned i = 0; i < 4; i++)
         snprintf(machine_nic(&s->node, "mlx5_0", 0)->fabric, sizeof(s->node.nics[0].fabric),
                  "fe80:0000:0000:0000");
@@ -263,24 +254,16 @@ TEST(test_exports)
     for (unsigned i = 0; i < 4; i++)
         s->node.nics[i].fabric[0] = '\0'; /* unknown: no word of the site is sure to help */
     advises(s, 0);
-    plan_case_free(s);
 }
 
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
 TEST(test_page)
 {
-    char path[4096], *page = calloc(1, 1 << 20);
-    const char *top = getenv("srcdir");
-    snprintf(path, sizeof(path), "%s/../../doc/report.md", top ? top : ".");
-    FILE *in = fopen(path, "re");
-    assert_non_null(in);
-    assert_true(fread(page, 1, (1 << 20) - 1, in) > 0);
-    fclose(in);
+    const char *page = file_text(file_of_sources("../../doc/report.md"));
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++) {
         const char *text = nuioa_advice_text((enum nuioa_advice)i);
         assert_true(strlen(text) < 256);
         if (!strstr(page, text))
             fail_msg("doc/report.md lacks: %s", text);
     }
-    free(page);
 }

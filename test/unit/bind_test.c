@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

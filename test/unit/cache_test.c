@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "dump.h"
+#include "file.h"
 #include "leak_check.h"
 #include "topology/cache.h"
 #include "topology/fingerprint.h"
@@ -142,23 +142,15 @@ TEST_WITHIN(test_stale, make_directory, remove_directory)
     assert_int_equal(read_cache(NULL), -EINVAL);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 TEST_WITHIN(test_other_distances, make_directory, remove_directory)
 {
     const char *site = link_path; /* any file of ours */
-    write_text(site, "nuioa-distances 1\n");
+    file_write(site, "nuioa-distances 1\n");
     write_cache(site);
     assert_int_equal(read_cache(site), 0);
     assert_int_equal(read_cache(NULL), -ESTALE);
     assert_int_equal(read_cache("/etc/passwd"), -ESTALE);
-    write_text(site, "nuioa-distances 1\n# edited since\n");
+    file_write(site, "nuioa-distances 1\n# edited since\n");
     assert_int_equal(read_cache(site), -ESTALE);
     write_cache(NULL);
     assert_int_equal(read_cache(site), -ESTALE);
@@ -179,53 +171,49 @@ TEST_WITHIN(test_fingerprint, make_directory, remove_directory)
 
 TEST_WITHIN(test_fingerprint_of_devices, make_directory, remove_directory)
 {
-    struct dump dump;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", "0x020000 0x8086 0x1521");
-    dump_net(&dump, "0000:81:00.0", "eth0", "02:00:00:00:00:01", "up", "1000");
-    uint64_t before = nuioa_fingerprint(dump.path);
+    dump_make();
+    dump_pci("0000:81:00.0", "0x020000 0x8086 0x1521");
+    dump_net("0000:81:00.0", "eth0", "02:00:00:00:00:01", "up", "1000");
+    uint64_t before = nuioa_fingerprint(dump_path);
     /* what changes while jobs run */
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth0/operstate", "down");
-    dump_net(&dump, NULL, "veth12", "02:00:00:00:00:02", "up", "10000");
-    assert_int_equal(nuioa_fingerprint(dump.path), before);
+    dump_file("sys/devices/pci/0000:81:00.0/net/eth0/operstate", "down");
+    dump_net(NULL, "veth12", "02:00:00:00:00:02", "up", "10000");
+    assert_int_equal(nuioa_fingerprint(dump_path), before);
     static const struct {
         const char *file, *text, *before;
     } changes[] = { { "sys/devices/pci/0000:81:00.0/numa_node", "0", "1" },
                     { "sys/devices/system/cpu/online", "0-2", "0-3" },
                     { "sys/devices/system/node/online", "0", "0-1" } };
     for (unsigned i = 0; i < 3; i++) {
-        dump_file(&dump, changes[i].file, changes[i].text);
-        assert_int_not_equal(nuioa_fingerprint(dump.path), before);
-        dump_file(&dump, changes[i].file, changes[i].before);
-        assert_int_equal(nuioa_fingerprint(dump.path), before);
+        dump_file(changes[i].file, changes[i].text);
+        assert_int_not_equal(nuioa_fingerprint(dump_path), before);
+        dump_file(changes[i].file, changes[i].before);
+        assert_int_equal(nuioa_fingerprint(dump_path), before);
     }
-    dump_pci(&dump, "0000:82:00.0", "0x020700 0x15b3 0x101b");
-    dump_verbs(&dump, "0000:82:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "100 Gb/sec",
+    dump_pci("0000:82:00.0", "0x020700 0x15b3 0x101b");
+    dump_verbs("0000:82:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "100 Gb/sec",
                "fe80:0000:0000:0000");
-    assert_int_not_equal(nuioa_fingerprint(dump.path), before);
-    dump_remove(&dump);
+    assert_int_not_equal(nuioa_fingerprint(dump_path), before);
 }
 
 /* A GPU may be known by its render node only, which comes when its driver is loaded. */
 TEST_WITHIN(test_fingerprint_of_gpus, make_directory, remove_directory)
 {
-    struct dump dump;
     char old[128], new[128];
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", "0x030000 0x1af4 0x1050");
-    uint64_t before = nuioa_fingerprint(dump.path);
-    dump_link(&dump, "sys/class/drm/card0", "../../devices/pci/0000:81:00.0/drm/card0");
-    assert_int_equal(nuioa_fingerprint(dump.path), before);
-    dump_link(&dump, "sys/class/drm/renderD128", "../../devices/pci/0000:81:00.0/drm/renderD128");
-    uint64_t with = nuioa_fingerprint(dump.path);
+    dump_make();
+    dump_pci("0000:81:00.0", "0x030000 0x1af4 0x1050");
+    uint64_t before = nuioa_fingerprint(dump_path);
+    dump_link("sys/class/drm/card0", "../../devices/pci/0000:81:00.0/drm/card0");
+    assert_int_equal(nuioa_fingerprint(dump_path), before);
+    dump_link("sys/class/drm/renderD128", "../../devices/pci/0000:81:00.0/drm/renderD128");
+    uint64_t with = nuioa_fingerprint(dump_path);
     assert_int_not_equal(with, before);
     /* Its number changes when the driver is loaded again. */
-    snprintf(old, sizeof(old), "%s/sys/class/drm/renderD128", dump.path);
-    snprintf(new, sizeof(new), "%s/sys/class/drm/renderD129", dump.path);
+    snprintf(old, sizeof(old), "%s/sys/class/drm/renderD128", dump_path);
+    snprintf(new, sizeof(new), "%s/sys/class/drm/renderD129", dump_path);
     assert_int_equal(unlink(old), 0);
     assert_int_equal(symlink("../../devices/pci/0000:81:00.0/drm/renderD129", new), 0);
-    assert_int_equal(nuioa_fingerprint(dump.path), with);
-    dump_remove(&dump);
+    assert_int_equal(nuioa_fingerprint(dump_path), with);
 }
 
 /* --- what root may believe -------------------------------------------------------------------- */
@@ -354,38 +342,15 @@ TEST_WITHIN(test_get_late, make_directory, remove_directory)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static const char *topology(char *text, size_t size)
-{
-    char relative[512], *absolute;
-    const char *srcdir = getenv("srcdir");
-    snprintf(relative, sizeof(relative), "%s/../topologies/quad.xml", srcdir ? srcdir : ".");
-    absolute = realpath(relative, NULL);
-    assert_non_null(absolute);
-    snprintf(text, size, "%s", absolute);
-    free(absolute);
-    return text;
-}
-
-static void copy_file(const char *from, const char *to)
-{
-    char block[65536];
-    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
-    assert_true(in && out);
-    for (size_t got; (got = fread(block, 1, sizeof(block), in));)
-        assert_int_equal(fwrite(block, 1, got, out), got);
-    assert_int_equal(fclose(in) | fclose(out), 0);
-    assert_int_equal(chmod(to, 0644), 0);
-}
-
 /* Described in the child as well, never kept, and believed only if nobody else can change it. */
 TEST_WITHIN(test_get_emulated, make_directory, remove_directory)
 {
-    char xml[PATH_MAX];
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     struct nuioa_source source = { .topology = link_path };
     struct leak_check before = leak_check_begin();
-    copy_file(topology(xml, sizeof(xml)), link_path);
+    file_write(link_path, file_text(file_of_sources("../topologies/quad.xml")));
+    assert_int_equal(chmod(link_path, 0644), 0);
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), 0);
     assert_true(node.emulated);
     assert_int_equal(node.numa_count, 4);
@@ -408,7 +373,7 @@ TEST_WITHIN(test_get_with_distances, make_directory, remove_directory)
 {
     struct nuioa_node node;
     struct nuioa_source source = { .distances = link_path };
-    write_text(link_path, "nuioa-distances 1\n");
+    file_write(link_path, "nuioa-distances 1\n");
     assert_int_equal(chmod(link_path, 0666), 0);
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, NULL), 0);
     assert_int_equal(node.warnings.count, 1);

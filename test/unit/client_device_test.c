@@ -1,93 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dump.h"
 #include "pmix/client/device_numa.h"
 #include "pmix/client/gpu_nics.h"
 #include "pmix/client/nuioa-client.h"
 #include "unit.h"
 
-/* libnuioa-client reads where a device is from files of /sys and /proc: here, from a root that is
+/* libnuioa-client reads where a device is from files of /sys and /proc: here, from a tree that is
  * made for each test. */
-
-static char root[64];
-
-static void make(const char *path)
-{
-    char full[512];
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    make(path);
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    FILE *out = fopen(full, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
-}
-
-static void point(const char *path, const char *target)
-{
-    char full[512];
-    make(path);
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    assert_int_equal(symlink(target, full), 0);
-}
 
 static int make_sysfs(void **state)
 {
     (void)state;
-    strcpy(root, "/tmp/nuioa-client.XXXXXX");
-    if (!mkdtemp(root))
-        return -1;
-    put("sys/devices/pci0000:40/0000:40:01.0/numa_node", "0\n"); /* the port above: not asked */
-    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/numa_node", "3\n");
-    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0/node_guid", "");
-    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0/address", "");
-    put("sys/devices/pci0000:60/0000:60:00.0/numa_node", "1\n");
-    put("sys/devices/pci0000:60/0000:60:00.0/virtio0/net/eth0/address",
-        ""); /* one level further up */
-    put("sys/devices/pci0000:80/0000:80:00.0/numa_node", "-1\n");
-    put("sys/devices/pci0000:80/0000:80:00.0/cxi/cxi0/x", "");
-    put("sys/devices/virtual/net/bond0/address", "");
-    point("sys/class/infiniband/mlx5_0",
-          "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0");
-    point("sys/class/net/ib0", "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0");
-    point("sys/class/net/eth0", "../../devices/pci0000:60/0000:60:00.0/virtio0/net/eth0");
-    point("sys/class/net/bond0", "../../devices/virtual/net/bond0");
-    point("sys/class/cxi/cxi0", "../../devices/pci0000:80/0000:80:00.0/cxi/cxi0");
-    point("sys/bus/pci/devices/0000:41:00.0",
-          "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+    dump_make();
+    dump_file("sys/devices/pci0000:40/0000:40:01.0/numa_node", "0"); /* the port above: not asked */
+    dump_file("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/numa_node", "3");
+    dump_file("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0/node_guid", "");
+    dump_file("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0/address", "");
+    dump_file("sys/devices/pci0000:60/0000:60:00.0/numa_node", "1");
+    dump_file("sys/devices/pci0000:60/0000:60:00.0/virtio0/net/eth0/address",
+              ""); /* one level further up */
+    dump_file("sys/devices/pci0000:80/0000:80:00.0/numa_node", "-1");
+    dump_file("sys/devices/pci0000:80/0000:80:00.0/cxi/cxi0/x", "");
+    dump_file("sys/devices/virtual/net/bond0/address", "");
+    dump_link("sys/class/infiniband/mlx5_0",
+              "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0");
+    dump_link("sys/class/net/ib0", "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0");
+    dump_link("sys/class/net/eth0", "../../devices/pci0000:60/0000:60:00.0/virtio0/net/eth0");
+    dump_link("sys/class/net/bond0", "../../devices/virtual/net/bond0");
+    dump_link("sys/class/cxi/cxi0", "../../devices/pci0000:80/0000:80:00.0/cxi/cxi0");
+    dump_link("sys/bus/pci/devices/0000:41:00.0",
+              "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
     return 0;
 }
 
-static int drop(const char *path, const struct stat *info, int type, struct FTW *at)
-{
-    (void)info, (void)type, (void)at;
-    return remove(path);
-}
-
-static int remove_sysfs(void **state)
-{
-    (void)state;
-    return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-TEST_WITHIN(test_devices, make_sysfs, remove_sysfs)
+TEST_WITHIN(test_devices, make_sysfs, NULL)
 {
     static const struct {
         const char *name;
@@ -115,11 +68,11 @@ TEST_WITHIN(test_devices, make_sysfs, remove_sysfs)
         { NULL, -EINVAL },
     };
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
-        assert_int_equal(device_numa(root, devices[i].name), devices[i].numa);
+        assert_int_equal(device_numa(dump_path, devices[i].name), devices[i].numa);
     assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
 }
 
-TEST_WITHIN(test_uuids, make_sysfs, remove_sysfs)
+TEST_WITHIN(test_uuids, make_sysfs, NULL)
 {
     static const char uuid[] = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
     static const char *const unknown[] = { "GPU-8932f937",
@@ -127,29 +80,29 @@ TEST_WITHIN(test_uuids, make_sysfs, remove_sysfs)
                                            "GPU-0123456789abcde", "GPU-x" };
     struct gpu_nics table = { 0 };
     const char *nics = NULL;
-    put("proc/driver/nvidia/gpus/0000:41:00.0/information",
-        "Model: \t\t NVIDIA A100\nGPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\n"
-        "Device Minor: \t 3\n");
-    put("sys/bus/pci/devices/0000:42:00.0/unique_id", "0123456789abcdef\n");
+    dump_file("proc/driver/nvidia/gpus/0000:41:00.0/information",
+              "Model: \t\t NVIDIA A100\nGPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\n"
+              "Device Minor: \t 3");
+    dump_file("sys/bus/pci/devices/0000:42:00.0/unique_id", "0123456789abcdef");
     assert_int_equal(
         gpu_nics_parse(&table, "0000:40:00.0=a;0000:41:00.0=mlx5_0:1;0000:42:00.0=hsi0"), 0);
-    assert_int_equal(gpu_nics_find(&table, root, uuid, &nics), 0);
+    assert_int_equal(gpu_nics_find(&table, dump_path, uuid, &nics), 0);
     assert_string_equal(nics, "mlx5_0:1");
-    assert_int_equal(gpu_nics_find(&table, root, "GPU-0123456789ABCDEF", &nics), 0);
+    assert_int_equal(gpu_nics_find(&table, dump_path, "GPU-0123456789ABCDEF", &nics), 0);
     assert_string_equal(nics, "hsi0");
     for (unsigned i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
-        assert_int_equal(gpu_nics_find(&table, root, unknown[i], &nics), -ENOENT);
+        assert_int_equal(gpu_nics_find(&table, dump_path, unknown[i], &nics), -ENOENT);
     gpu_nics_clear(&table);
-    assert_int_equal(gpu_nics_find(&table, root, uuid, &nics), -ENOENT);
+    assert_int_equal(gpu_nics_find(&table, dump_path, uuid, &nics), -ENOENT);
 }
 
 /* The path of the device is so long that its numa_node has none. Cut, it is another file's. */
-TEST_WITHIN(test_long_paths, make_sysfs, remove_sysfs)
+TEST_WITHIN(test_long_paths, make_sysfs, NULL)
 {
     enum { LENGTH = PATH_MAX - sizeof("/numa") };
     char path[PATH_MAX], link[128];
-    put("sys/devices/long/numa_node", "2\n");
-    size_t length = (size_t)snprintf(path, sizeof(path), "%s/sys/devices/long", root), more;
+    dump_file("sys/devices/long/numa_node", "2");
+    size_t length = (size_t)snprintf(path, sizeof(path), "%s/sys/devices/long", dump_path), more;
     for (; length < LENGTH; length += more) {
         more = LENGTH - length < 202 ? LENGTH - length : 200;
         memset(path + length, 'd', more);
@@ -163,9 +116,9 @@ TEST_WITHIN(test_long_paths, make_sysfs, remove_sysfs)
     fputs("5\n", other);
     fclose(other);
     path[LENGTH] = '\0';
-    snprintf(link, sizeof(link), "%s/sys/class/net/long", root);
+    snprintf(link, sizeof(link), "%s/sys/class/net/long", dump_path);
     assert_int_equal(symlink(path, link), 0);
-    assert_int_equal(device_numa(root, "long"), 2);
+    assert_int_equal(device_numa(dump_path, "long"), 2);
 
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';

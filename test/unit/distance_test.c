@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dump.h"
+#include "file.h"
 #include "leak_check.h"
 #include "machine.h"
 #include "topology/distance_site.h"
@@ -122,18 +123,6 @@ TEST(test_levels_from_memory)
 
 /* --- where they come from --------------------------------------------------------------------- */
 
-static void load(struct nuioa_node *node, const char *topology, const char *distances)
-{
-    char path[512];
-    struct nuioa_error err = { "" };
-    const char *srcdir = getenv("srcdir");
-    snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", topology);
-    struct nuioa_source source = { topology[0] == '/' ? topology : path, distances };
-    if (nuioa_node_load(node, &source, &err))
-        print_error("%s\n", err.text);
-    assert_string_equal(err.text, "");
-}
-
 TEST(test_sources)
 {
     static const struct {
@@ -149,34 +138,31 @@ TEST(test_sources)
         { "mcdram", "structure", NULL, { 10 } },
     };
     for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
-        struct nuioa_node node;
-        load(&node, cases[t].topology, NULL);
-        assert_string_equal(nuioa_distance_source_name(node.distance.source), cases[t].source);
+        struct nuioa_node *node = machine_load(cases[t].topology, NULL);
+        assert_string_equal(nuioa_distance_source_name(node->distance.source), cases[t].source);
         for (unsigned j = 0; j < 4 && cases[t].first_row[j]; j++)
-            assert_int_equal(nuioa_distance_at(&node.distance, 0, j), cases[t].first_row[j]);
-        assert_int_equal(node.warnings.count, cases[t].warning != NULL);
+            assert_int_equal(nuioa_distance_at(&node->distance, 0, j), cases[t].first_row[j]);
+        assert_int_equal(node->warnings.count, cases[t].warning != NULL);
         if (cases[t].warning)
-            assert_non_null(strstr(node.warnings.text[0], cases[t].warning));
-        nuioa_node_free(&node);
+            assert_non_null(strstr(node->warnings.text[0], cases[t].warning));
     }
 }
 
 /* The 8-socket Opteron of the master thesis: from 5 to 0 is not as far as from 0 to 5. */
 TEST(test_not_symmetric)
 {
-    struct nuioa_node node, built;
-    load(&node, "hagrid5", NULL);
+    struct nuioa_node built;
+    struct nuioa_node *node = machine_load("hagrid5", NULL);
     machine_hagrid(&built, 5);
     bool differs = false;
     for (unsigned i = 0; i < 8; i++)
         for (unsigned j = 0; j < 8; j++) {
-            assert_int_equal(nuioa_distance_at(&node.distance, i, j),
+            assert_int_equal(nuioa_distance_at(&node->distance, i, j),
                              nuioa_distance_at(&built.distance, i, j));
-            differs = differs || nuioa_distance_at(&node.distance, i, j) !=
-                                     nuioa_distance_at(&node.distance, j, i);
+            differs = differs || nuioa_distance_at(&node->distance, i, j) !=
+                                     nuioa_distance_at(&node->distance, j, i);
         }
     assert_true(differs);
-    nuioa_node_free(&node);
     nuioa_node_free(&built);
 }
 
@@ -199,14 +185,6 @@ static int remove_site_file(void **state)
 {
     (void)state;
     return unlink(site_path);
-}
-
-static void write_site(const char *text)
-{
-    FILE *file = fopen(site_path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 static const struct {
@@ -271,7 +249,7 @@ TEST(test_site_file)
     for (size_t t = 0; t < sizeof(sites) / sizeof(sites[0]); t++) {
         uint32_t matrix[4] = { 0 };
         struct nuioa_error err = { "" };
-        write_site(sites[t].text);
+        file_write(site_path, sites[t].text);
         int rc = nuioa_distance_read_site(site_path, &node, matrix, &err);
         if (rc != sites[t].rc || !strstr(err.text, sites[t].says))
             print_error("case %zu: %d %s\n%s\n", t, rc, err.text, sites[t].text);
@@ -292,7 +270,8 @@ TEST(test_site_model)
     uint32_t matrix[1] = { 0 };
     machine_build(&node, &shape);
     nuioa_copy(node.model, sizeof(node.model), "CPU #1 cores=4");
-    write_site(HEADER "machine packages=1 numa=1 cores=2 model=\"CPU #1 cores=4\" # here\nnuma 0\n"
+    file_write(site_path,
+               HEADER "machine packages=1 numa=1 cores=2 model=\"CPU #1 cores=4\" # here\nnuma 0\n"
                       "row 10\n");
     assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL), 0);
     assert_int_equal(matrix[0], 10);
@@ -306,14 +285,14 @@ TEST(test_site_written)
     static const char *const before[] = { "", " \t", "\r", "\r\r " };
     struct nuioa_node node;
     struct nuioa_error err;
-    machine_build(&node, &(struct shape){ 2, 1, 1, 1, NULL });
+    machine_plain(&node, 2, 1);
     for (unsigned i = 0; i < sizeof(before) / sizeof(*before); i++) {
         uint32_t matrix[4] = { 0 };
         char text[256];
         snprintf(text, sizeof(text),
                  HEADER "%smachine\rpackages=%u numa=2 cores=%u\nnuma 0 1\nrow 10 20\nrow 20 10\n",
                  before[i], node.package_count, node.core_count);
-        write_site(text);
+        file_write(site_path, text);
         assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
         assert_int_equal(matrix[1], 20);
         assert_int_equal(nuioa_distance_write_site(site_path, &node, written, "new", &err), 0);
@@ -351,7 +330,7 @@ TEST(test_site_without_space)
     static const size_t lengths[] = { 4090, 9000 };
     char directory[] = "/tmp/nuioa-distances.XXXXXX", path[64], text[10000], kept[10000];
     struct nuioa_node node;
-    machine_build(&node, &(struct shape){ 2, 1, 1, 1, NULL });
+    machine_plain(&node, 2, 1);
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof(path), "%s/d", directory);
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
@@ -381,25 +360,20 @@ TEST(test_site_without_space)
 /* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
 TEST(test_site_in_node)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    write_site(HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n");
-    load(&node, dump.path, site_path);
-    assert_int_equal(node.distance.source, NUIOA_DISTANCE_SITE);
-    assert_int_equal(nuioa_distance_at(&node.distance, 1, 0), 40);
-    assert_int_equal(node.warnings.count, 0);
-    nuioa_node_free(&node);
+    dump_make();
+    file_write(site_path, HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n");
+    struct nuioa_node *node = machine_load(dump_path, site_path);
+    assert_int_equal(node->distance.source, NUIOA_DISTANCE_SITE);
+    assert_int_equal(nuioa_distance_at(&node->distance, 1, 0), 40);
+    assert_int_equal(node->warnings.count, 0);
     static const char *const unfit[] = { HEADER, "nonsense\n" };
     for (unsigned i = 0; i < 2; i++) {
-        write_site(unfit[i]);
-        load(&node, dump.path, site_path);
-        assert_int_equal(node.distance.source, NUIOA_DISTANCE_SLIT);
-        assert_int_equal(nuioa_distance_at(&node.distance, 1, 0), 21);
-        assert_int_equal(node.warnings.count, 1);
-        nuioa_node_free(&node);
+        file_write(site_path, unfit[i]);
+        struct nuioa_node *node = machine_load(dump_path, site_path);
+        assert_int_equal(node->distance.source, NUIOA_DISTANCE_SLIT);
+        assert_int_equal(nuioa_distance_at(&node->distance, 1, 0), 21);
+        assert_int_equal(node->warnings.count, 1);
     }
-    dump_remove(&dump);
 }
 
 ALL_WITHIN(make_site_file, remove_site_file)

@@ -2,7 +2,6 @@
 #include "dump.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "unit.h"
+
+char dump_path[64];
 
 static void die(const char *what)
 {
@@ -27,36 +30,36 @@ static void make_parents(char *path)
     }
 }
 
-void dump_file(const struct dump *dump, const char *path, const char *text)
+void dump_file(const char *path, const char *text)
 {
     char full[512];
-    snprintf(full, sizeof(full), "%s/%s", dump->path, path);
+    snprintf(full, sizeof(full), "%s/%s", dump_path, path);
     make_parents(full);
     FILE *file = fopen(full, "w");
     if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
         die(full);
 }
 
-void dump_link(const struct dump *dump, const char *path, const char *target)
+void dump_link(const char *path, const char *target)
 {
     char full[512];
-    snprintf(full, sizeof(full), "%s/%s", dump->path, path);
+    snprintf(full, sizeof(full), "%s/%s", dump_path, path);
     make_parents(full);
     if (symlink(target, full) && errno != EEXIST)
         die(full);
 }
 
-static void put(const struct dump *dump, const char *text, const char *path, ...)
+static void put(const char *text, const char *path, ...)
 {
     char full[400];
     va_list args;
     va_start(args, path);
     vsnprintf(full, sizeof(full), path, args);
     va_end(args);
-    dump_file(dump, full, text);
+    dump_file(full, text);
 }
 
-static void make_cpus(const struct dump *dump)
+static void make_cpus(void)
 {
     static const char *const masks[2] = { "00000003", "0000000c" };
     for (int cpu = 0; cpu < 4; cpu++) {
@@ -64,30 +67,21 @@ static void make_cpus(const struct dump *dump)
         snprintf(core, sizeof(core), "%d", cpu % 2);
         snprintf(package, sizeof(package), "%d", cpu / 2);
         snprintf(own, sizeof(own), "%08x", 1u << cpu);
-        put(dump, core, "sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
-        put(dump, package, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-        put(dump, own, "sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
-        put(dump, masks[cpu / 2], "sys/devices/system/cpu/cpu%d/topology/core_siblings", cpu);
+        put(core, "sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
+        put(package, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+        put(own, "sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
+        put(masks[cpu / 2], "sys/devices/system/cpu/cpu%d/topology/core_siblings", cpu);
     }
-    put(dump, "0-3", "sys/devices/system/cpu/online");
-    put(dump, "0-1", "sys/devices/system/node/online");
+    put("0-3", "sys/devices/system/cpu/online");
+    put("0-1", "sys/devices/system/node/online");
     for (int node = 0; node < 2; node++) {
         char memory[64];
         snprintf(memory, sizeof(memory), "Node %d MemTotal:        4194304 kB", node);
-        put(dump, masks[node], "sys/devices/system/node/node%d/cpumap", node);
-        put(dump, memory, "sys/devices/system/node/node%d/meminfo", node);
-        put(dump, node ? "21 10" : "10 21", "sys/devices/system/node/node%d/distance", node);
+        put(masks[node], "sys/devices/system/node/node%d/cpumap", node);
+        put(memory, "sys/devices/system/node/node%d/meminfo", node);
+        put(node ? "21 10" : "10 21", "sys/devices/system/node/node%d/distance", node);
     }
-    put(dump, "processor\t: 0", "proc/cpuinfo");
-}
-
-void dump_make(struct dump *dump)
-{
-    snprintf(dump->path, sizeof(dump->path), "/tmp/nuioa-dump-XXXXXX");
-    if (!mkdtemp(dump->path))
-        die(dump->path);
-    make_cpus(dump);
-    put(dump, "", "sys/class/net/.keep");
+    put("processor\t: 0", "proc/cpuinfo");
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
@@ -98,71 +92,85 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-void dump_remove(struct dump *dump)
+static void remove_dump(void *unused)
 {
-    nftw(dump->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)unused;
+    if (*dump_path)
+        nftw(dump_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    *dump_path = '\0';
 }
 
-void dump_pci(const struct dump *dump, const char *busid, const char *ids)
+void dump_make(void)
+{
+    remove_dump(NULL);
+    snprintf(dump_path, sizeof(dump_path), "/tmp/nuioa-dump-XXXXXX");
+    if (!mkdtemp(dump_path))
+        die(dump_path);
+    unit_later(remove_dump, NULL);
+    make_cpus();
+    put("", "sys/class/net/.keep");
+}
+
+void dump_pci(const char *busid, const char *ids)
 {
     char class_id[16], vendor[16], device[16], link[128], target[128];
     int bus = busid[5] == '8' ? 1 : busid[5] == '0' ? 0 : -1;
     if (sscanf(ids, "%15s %15s %15s", class_id, vendor, device) != 3)
         die(ids);
     const char *cpus = bus == 1 ? "0000000c" : bus == 0 ? "00000003" : "0000000f";
-    put(dump, class_id, "sys/devices/pci/%s/class", busid);
-    put(dump, vendor, "sys/devices/pci/%s/vendor", busid);
-    put(dump, device, "sys/devices/pci/%s/device", busid);
-    put(dump, vendor, "sys/devices/pci/%s/subsystem_vendor", busid);
-    put(dump, device, "sys/devices/pci/%s/subsystem_device", busid);
-    put(dump, cpus, "sys/devices/pci/%s/local_cpus", busid);
-    put(dump, bus == 1 ? "1" : bus == 0 ? "0" : "-1", "sys/devices/pci/%s/numa_node", busid);
+    put(class_id, "sys/devices/pci/%s/class", busid);
+    put(vendor, "sys/devices/pci/%s/vendor", busid);
+    put(device, "sys/devices/pci/%s/device", busid);
+    put(vendor, "sys/devices/pci/%s/subsystem_vendor", busid);
+    put(device, "sys/devices/pci/%s/subsystem_device", busid);
+    put(cpus, "sys/devices/pci/%s/local_cpus", busid);
+    put(bus == 1 ? "1" : bus == 0 ? "0" : "-1", "sys/devices/pci/%s/numa_node", busid);
     snprintf(link, sizeof(link), "sys/bus/pci/devices/%s", busid);
     snprintf(target, sizeof(target), "../../../devices/pci/%s", busid);
-    dump_link(dump, link, target);
+    dump_link(link, target);
 }
 
 /* sys/class/CLASS/NAME, a link to its directory below the PCI function, as the kernel has it. */
-static void make_device(const struct dump *dump, const char *busid, const char *class,
-                        const char *name, char *directory, size_t size)
+static void make_device(const char *busid, const char *class, const char *name, char *directory,
+                        size_t size)
 {
     char link[128], target[256], device[160];
     snprintf(directory, size, "sys/devices/%s%s/%s/%s", busid ? "pci/" : "virtual",
              busid ? busid : "", class, name);
     snprintf(link, sizeof(link), "sys/class/%s/%s", class, name);
     snprintf(target, sizeof(target), "../../%s", directory + 4);
-    dump_link(dump, link, target);
-    put(dump, name, "%s/uevent", directory);
+    dump_link(link, target);
+    put(name, "%s/uevent", directory);
     if (busid) {
         snprintf(link, sizeof(link), "%s/device", directory);
         snprintf(device, sizeof(device), "../../../%s", busid);
-        dump_link(dump, link, device);
+        dump_link(link, device);
     }
 }
 
-void dump_net(const struct dump *dump, const char *busid, const char *name, const char *address,
-              const char *operstate, const char *speed_mbps)
+void dump_net(const char *busid, const char *name, const char *address, const char *operstate,
+              const char *speed_mbps)
 {
     char directory[200];
-    make_device(dump, busid, "net", name, directory, sizeof(directory));
-    put(dump, address, "%s/address", directory);
-    put(dump, operstate, "%s/operstate", directory);
-    put(dump, "0x0", "%s/dev_id", directory);
+    make_device(busid, "net", name, directory, sizeof(directory));
+    put(address, "%s/address", directory);
+    put(operstate, "%s/operstate", directory);
+    put("0x0", "%s/dev_id", directory);
     if (speed_mbps)
-        put(dump, speed_mbps, "%s/speed", directory);
+        put(speed_mbps, "%s/speed", directory);
 }
 
-void dump_verbs(const struct dump *dump, const char *busid, const char *name, int port,
-                const char *link_layer, const char *state, const char *rate, const char *gid_prefix)
+void dump_verbs(const char *busid, const char *name, int port, const char *link_layer,
+                const char *state, const char *rate, const char *gid_prefix)
 {
     char directory[200], gid[64];
-    make_device(dump, busid, "infiniband", name, directory, sizeof(directory));
+    make_device(busid, "infiniband", name, directory, sizeof(directory));
     snprintf(gid, sizeof(gid), "%s:0002:c903:0000:000%d", gid_prefix, port);
-    put(dump, "0002:c903:0000:0000", "%s/node_guid", directory);
-    put(dump, state, "%s/ports/%d/state", directory, port);
-    put(dump, rate, "%s/ports/%d/rate", directory, port);
-    put(dump, link_layer, "%s/ports/%d/link_layer", directory, port);
-    put(dump, "0x1", "%s/ports/%d/lid", directory, port);
-    put(dump, "0", "%s/ports/%d/lid_mask_count", directory, port);
-    put(dump, gid, "%s/ports/%d/gids/0", directory, port);
+    put("0002:c903:0000:0000", "%s/node_guid", directory);
+    put(state, "%s/ports/%d/state", directory, port);
+    put(rate, "%s/ports/%d/rate", directory, port);
+    put(link_layer, "%s/ports/%d/link_layer", directory, port);
+    put("0x1", "%s/ports/%d/lid", directory, port);
+    put("0", "%s/ports/%d/lid_mask_count", directory, port);
+    put(gid, "%s/ports/%d/gids/0", directory, port);
 }

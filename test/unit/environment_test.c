@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "machine.h"
 #include "output/environment.h"
@@ -10,21 +7,12 @@
 #include "plan_case.h"
 #include "unit.h"
 
-static const char *find(const char *env, const char *name)
-{
-    size_t length = strlen(name);
-    for (; *env; env += strlen(env) + 1)
-        if (!strncmp(env, name, length) && env[length] == '=')
-            return env + length + 1;
-    return NULL;
-}
-
 static const char *thread_variable(struct plan_case *s, unsigned local, unsigned omp_threads,
                                    const char *name)
 {
     static char env[16384];
     assert_true(nuioa_environment_threads(&s->plan, local, omp_threads, env, sizeof(env)) > 0);
-    return find(env, name);
+    return plan_case_variable(env, name);
 }
 
 static const char *block_of_threads(struct plan_case *s, unsigned omp_threads)
@@ -36,10 +24,9 @@ static const char *block_of_threads(struct plan_case *s, unsigned omp_threads)
 
 TEST(test_threads)
 {
-    struct plan_case *s = plan_case_new();
+    struct plan_case *s = plan_case_quad(2, 8);
     char text[256];
-    machine_quad(&s->node);
-    plan_case_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
+    /* NUMA nodes 0-1, 2-3 */
     s->request.cpus_per_task = 8;
     plan_case_make(s);
     /* It would bind a program that only links libgomp to one core, with all that it forks. */
@@ -51,26 +38,20 @@ TEST(test_threads)
                         "{2,10},{3,11},{0,8},{1,9}");
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PLACES"), "{2,10},{3,11},{0,8},{1,9}");
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "close");
-    nuioa_plan_free(&s->plan);
     plan_case_option(s, "threads", "off");
     plan_case_make(s);
     assert_null(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)));
-    plan_case_free(s);
 
-    s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 1,
-                 16); /* an unbound rank alone gets places, unless the user asked for no binding */
+    s = plan_case_quad(
+        1, 16); /* an unbound rank alone gets places, unless the user asked for no binding */
     s->request.cpus_typed = 16;
     plan_case_option(s, "threads", "on");
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].place_count, 8);
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
     s->request.bound_by_user = true;
-    nuioa_plan_free(&s->plan);
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].place_count, 0);
-    plan_case_free(s);
 }
 
 /* Two ranks have two cores of both NUMA nodes each, and each NUMA node has a NIC. The threads of a
@@ -79,20 +60,11 @@ TEST(test_threads_own_nic)
 {
     struct plan_case *s = plan_case_new();
     char text[256];
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 4,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 4);
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 1);
     plan_case_on(s, 2, 4);
-    for (unsigned i = 0; i < 2; i++) {
-        hwloc_bitmap_zero(s->masks[i]);
-        hwloc_bitmap_set_range(s->masks[i], 2 * i, (int)(2 * i + 1));
-        hwloc_bitmap_set_range(s->masks[i], 4 + 2 * i, (int)(5 + 2 * i));
-    }
+    plan_case_bind(s, "0-1,4-5;2-3,6-7");
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].nic, 0);
     assert_int_equal(s->plan.assignments[1].nic, 1);
@@ -102,8 +74,7 @@ TEST(test_threads_own_nic)
                         "{6},{7},{2},{3}");
     int used = nuioa_environment(&s->plan, &s->node, &s->options, 1, text, sizeof(text));
     assert_true(used > 0);
-    assert_string_equal(find(text, "NUIOA_COMM_CPUS"), "6");
-    plan_case_free(s);
+    assert_string_equal(plan_case_variable(text, "NUIOA_COMM_CPUS"), "6");
 }
 
 static const char *const progress[] = { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
@@ -113,9 +84,8 @@ static const char *const progress[] = { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
  * thread of the nearest; else it is not pinned. */
 TEST(test_progress)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
+    struct plan_case *s = plan_case_quad(2, 8);
+    /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
     s->request.cpus_per_task = 8;
     plan_case_make(s);
     assert_string_equal(block_of_threads(s, 3), "");
@@ -128,11 +98,8 @@ TEST(test_progress)
         assert_null(thread_variable(s, 0, 5, progress[i]));
         assert_null(thread_variable(s, 0, 0, progress[i]));
     }
-    plan_case_free(s);
 
-    s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, 1, 16); /* one rank, one hardware thread a core */
+    s = plan_case_hagrid(5, 1, 16); /* one rank, one hardware thread a core */
     s->request.cpus_per_task = 16;
     plan_case_option(s, "threads", "on");
     plan_case_make(s);
@@ -140,29 +107,27 @@ TEST(test_progress)
                         "11,11,6,7,12,13,14,15,2,3,4,5,8,9,0,1");
     assert_string_equal(thread_variable(s, 0, 8, "OMP_PROC_BIND"), "spread");
     assert_null(thread_variable(s, 0, 16, progress[0]));
-    plan_case_free(s);
 }
 
 TEST(test_environment)
 {
-    struct plan_case *s = plan_case_new();
+    struct plan_case *s = plan_case_hagrid(5, 16, 1);
     char env[16384];
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, 16, 1);
+
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].rank = 100 + i;
     s->request.planned = true;
     plan_case_make(s);
     int used = nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env));
     assert_true(used > 0);
-    assert_string_equal(find(env, "NUIOA_VERSION"), "1");
-    assert_string_equal(find(env, "NUIOA_LEADER"), "100");
-    assert_string_equal(find(env, "NUIOA_NEAR"), "2");
-    assert_string_equal(find(env, "NUIOA_NIC"), "mlx4_0:1");
-    assert_string_equal(find(env, "NUIOA_LEVEL"), "0");
-    assert_string_equal(find(env, "NUIOA_CPUS"), "10");
-    assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
-    assert_null(find(env, "NUIOA_WEIGHT")); /* without hints it is unknown */
+    assert_string_equal(plan_case_variable(env, "NUIOA_VERSION"), "1");
+    assert_string_equal(plan_case_variable(env, "NUIOA_LEADER"), "100");
+    assert_string_equal(plan_case_variable(env, "NUIOA_NEAR"), "2");
+    assert_string_equal(plan_case_variable(env, "NUIOA_NIC"), "mlx4_0:1");
+    assert_string_equal(plan_case_variable(env, "NUIOA_LEVEL"), "0");
+    assert_string_equal(plan_case_variable(env, "NUIOA_CPUS"), "10");
+    assert_string_equal(plan_case_variable(env, "NUIOA_PLANNED"), "1");
+    assert_null(plan_case_variable(env, "NUIOA_WEIGHT")); /* without hints it is unknown */
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used),
                      used);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
@@ -171,7 +136,6 @@ TEST(test_environment)
     nuioa_options_finish(&s->options);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)), 1);
     assert_int_equal(env[0], '\0');
-    plan_case_free(s);
 }
 
 /* A rank is told all its NICs, the first of which is NUIOA_NIC, and its GPUs if they are known. */
@@ -179,7 +143,7 @@ TEST(test_several_nics)
 {
     struct plan_case *s = plan_case_new();
     char env[16384];
-    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    machine_plain(&s->node, 1, 4);
     for (unsigned n = 0; n < 3; n++) {
         machine_nic(&s->node, (const char *[]){ "a", "b", "c" }[n], 0);
         machine_gpu(&s->node, 0);
@@ -187,23 +151,22 @@ TEST(test_several_nics)
     plan_case_on(s, 1, 1);
     plan_case_make(s);
     assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
-    assert_string_equal(find(env, "NUIOA_NIC"), "a:1");
-    assert_string_equal(find(env, "NUIOA_NICS"), "a:1,b:1,c:1");
-    assert_null(find(env, "NUIOA_GPUS"));
+    assert_string_equal(plan_case_variable(env, "NUIOA_NIC"), "a:1");
+    assert_string_equal(plan_case_variable(env, "NUIOA_NICS"), "a:1,b:1,c:1");
+    assert_null(plan_case_variable(env, "NUIOA_GPUS"));
     machine_path(&s->node, 2, 1, NUIOA_PATH_PIX);
     machine_path(&s->node, 0, 2, NUIOA_PATH_PIX);
     plan_case_gpus(s, "2,0");
     plan_case_make(s);
     assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
-    assert_string_equal(find(env, "NUIOA_NIC"), "b:1");
-    assert_string_equal(find(env, "NUIOA_NICS"), "b:1,c:1");
-    assert_string_equal(find(env, "NUIOA_GPUS"), "0000:12:00.0,0000:10:00.0");
+    assert_string_equal(plan_case_variable(env, "NUIOA_NIC"), "b:1");
+    assert_string_equal(plan_case_variable(env, "NUIOA_NICS"), "b:1,c:1");
+    assert_string_equal(plan_case_variable(env, "NUIOA_GPUS"), "0000:12:00.0,0000:10:00.0");
     plan_case_gpus(s, "?");
     plan_case_make(s);
     assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
-    assert_string_equal(find(env, "NUIOA_NICS"), "a:1");
-    assert_null(find(env, "NUIOA_GPUS"));
-    plan_case_free(s);
+    assert_string_equal(plan_case_variable(env, "NUIOA_NICS"), "a:1");
+    assert_null(plan_case_variable(env, "NUIOA_GPUS"));
 }
 
 /* One variable of a program's says what another one would: then ours is not set. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "profile/profile.h"
 #include "spank/stepd/flows_answer.h"
 #include "unit.h"
@@ -26,20 +26,17 @@ static int make_good(void **state)
 {
     (void)state;
     static const uint32_t ranks[TASKS] = { 5, 0, 1, 2 };
-    char path[] = "/tmp/nuioa-flows-XXXXXX";
     static const char text[] =
         "nuioa-profile 1\nranks 8\npair 0 1 100 1 0\npair 5 2 7 1 0\n"
         "coll 1 2 30 1 0\npair 0 7 1000 1 0\npair 6 7 9 1 0\npair 2 2 8 1 0\n";
     size_t length;
-    int fd = mkstemp(path);
-    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+    const char *path = file_new(text, sizeof(text) - 1);
     void *answer = flows_answer_make(path, NUIOA_POLICY_BANDWIDTH, ranks, TASKS, &length);
     assert_non_null(answer);
     assert_int_equal(length, sizeof(good));
     memcpy(&good, answer, sizeof(good));
     free(answer);
-    close(fd);
-    return unlink(path);
+    return 0;
 }
 
 static int read_it(const struct answer *answer, size_t length, struct profile_part *part)

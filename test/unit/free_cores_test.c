@@ -4,8 +4,6 @@
  * judges the plans of random machines. */
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "machine.h"
 #include "plan_case.h"
@@ -14,15 +12,12 @@
 /* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
 static void bind_to(struct plan_case *s, const char *masks)
 {
-    char copy[512], *rest = copy;
     unsigned tasks = 1;
     for (const char *c = masks; *c; c++)
         tasks += *c == ';';
     plan_case_on(s, tasks, 0);
     s->options.asked = true;
-    snprintf(copy, sizeof(copy), "%s", masks);
-    for (unsigned i = 0; i < tasks; i++)
-        assert_int_equal(hwloc_bitmap_list_sscanf(s->masks[i], strsep(&rest, ";")), 0);
+    plan_case_bind(s, masks);
 }
 
 static struct plan_case *hagrid5(const char *masks)
@@ -42,23 +37,11 @@ static struct plan_case *quad(const char *masks)
     return s;
 }
 
-static const char *cpus_of(const struct plan_case *s)
-{
-    static char text[2048];
-    size_t used = 0;
-    for (unsigned i = 0; i < s->plan.task_count; i++) {
-        char list[256];
-        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ";" : "", list);
-    }
-    return text;
-}
-
 /* Makes the plan, and frees the case. */
 static void expect(struct plan_case *s, const char *cpus, enum nuioa_reason why)
 {
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), cpus);
+    assert_string_equal(plan_case_cpus(s), cpus);
     assert_string_equal(s->plan.reason, nuioa_reason_text(why));
     plan_case_free(s);
 }
@@ -85,7 +68,6 @@ TEST(test_block)
     struct plan_case *s = hagrid5("0;2");
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,3");
-    plan_case_free(s);
 }
 
 /* As many cores, as many hardware threads in each, and the same ranks on a core. */
@@ -116,7 +98,7 @@ TEST(test_caches)
     };
     for (size_t k = 0; k < 2 * sizeof(cases) / sizeof(*cases); k++) {
         struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+        machine_plain(&s->node, 2, 4);
         machine_nic(&s->node, "mlx5_0", 0);
         for (unsigned i = 0; i < 4; i++)
             if (k % 2) {
@@ -142,7 +124,6 @@ TEST(test_room)
     allow(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,3,1");
-    plan_case_free(s);
     allow(NULL, NULL);
 }
 
@@ -160,7 +141,7 @@ TEST(test_unlike_blocks)
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+        machine_plain(&s->node, 2, 4);
         machine_nic(&s->node, "mlx5_0", 1);
         bind_to(s, cases[k].masks);
         expect(s, cases[k].cpus, NUIOA_REASON_BLOCK_MOVED);
@@ -173,7 +154,6 @@ TEST(test_unlike_blocks)
         bind_to(s, cores == 3 ? "0,6;3;1,7;2,8" : "0,8;4;1,9;2,10");
         plan_case_make(s);
         assert_string_equal(plan_case_numas(s), cores == 3 ? "0,1,0,0" : "1,0,1,1");
-        plan_case_free(s);
     }
 }
 
@@ -217,7 +197,7 @@ TEST(test_split_blocks)
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){ cases[k].numas, cases[k].cores, 1, 1, NULL });
+        machine_plain(&s->node, cases[k].numas, cases[k].cores);
         machine_nic(&s->node, "mlx5_0", 1);
         bind_to(s, cases[k].masks);
         plan_case_make(s);
@@ -226,7 +206,6 @@ TEST(test_split_blocks)
                 if (!hwloc_bitmap_isequal(s->masks[i], s->masks[j]))
                     assert_false(hwloc_bitmap_intersects(s->plan.assignments[i].cpus,
                                                          s->plan.assignments[j].cpus));
-        plan_case_free(s);
     }
 }
 
@@ -236,7 +215,7 @@ TEST(test_unknown_numa)
     static const char *const masks[] = { "3-5", "3,4;12", "3,4;8", "3;4;5" };
     for (size_t k = 0; k < sizeof(masks) / sizeof(*masks); k++) {
         struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+        machine_plain(&s->node, 4, 4);
         machine_nic(&s->node, "mlx5_0", 3);
         for (unsigned i = 0; i < 4; i++)
             s->node.pus[i].numa = -1;
@@ -249,7 +228,6 @@ TEST(test_unknown_numa)
             assert_true(hwloc_bitmap_isincluded(cpus, s->request.allowed_cpus));
             assert_int_equal(hwloc_bitmap_weight(cpus), hwloc_bitmap_weight(s->masks[i]));
         }
-        plan_case_free(s);
     }
     allow(NULL, NULL);
 }
@@ -260,7 +238,6 @@ TEST(test_no_loss)
     struct plan_case *s = quad("0;2");
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,1");
-    plan_case_free(s);
 }
 
 /* Another step may have the other thread of a core. */
@@ -292,19 +269,16 @@ TEST(test_heavy)
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,5,3");
     assert_false(s->plan.bound_known);
-    plan_case_free(s);
     s = hagrid5("0;2;4");
     plan_case_weigh(s, falling);
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,3,6");
-    plan_case_free(s);
     /* Each keeps its hardware threads, on a core of its own. */
     s = quad("0;8");
     plan_case_weigh(s, falling);
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "1,3");
     assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);
-    plan_case_free(s);
     /* Ranks of two shapes exchange masks only. */
     s = hagrid5("0;1;2-3");
     plan_case_weigh(s, last);
@@ -381,7 +355,6 @@ TEST(test_refused)
         refusals[k].set(s);
         plan_case_make(s);
         assert_string_equal(plan_case_numas(s), "1,0,1,0");
-        plan_case_free(s);
     }
 }
 

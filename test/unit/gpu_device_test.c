@@ -15,41 +15,40 @@ static struct nuioa_gpu gpus[] = {
 };
 static const struct nuioa_node node = { .gpus = gpus, .gpu_count = 4 };
 
-static void nvidia(const struct dump *dump, const char *pci, const char *text)
+static void nvidia(const char *pci, const char *text)
 {
     char path[80];
     snprintf(path, sizeof(path), "proc/driver/nvidia/gpus/%s/information", pci);
-    dump_file(dump, path, text);
+    dump_file(path, text);
 }
 
-static void render(const struct dump *dump, const char *name, const char *device)
+static void render(const char *name, const char *device)
 {
     char path[80], target[160];
     snprintf(path, sizeof(path), "sys/class/drm/%s", name);
     snprintf(target, sizeof(target), "../../devices/pci0000:00/%s/drm/%s", device, name);
-    dump_link(dump, path, target);
+    dump_link(path, target);
 }
 
 /* The numbers in the names of the files are not in PCI order. */
 TEST(test_files)
 {
-    struct dump dump;
     struct nuioa_gpu_device d[4];
-    dump_make(&dump);
-    nvidia(&dump, "0000:01:00.0",
+    dump_make();
+    nvidia("0000:01:00.0",
            "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 25\n"
            "GPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\nVideo BIOS: \t 96.00\n"
            "Bus Type: \t PCIe\nDevice Minor: \t 7");
-    nvidia(&dump, "0000:02:00.0",
+    nvidia("0000:02:00.0",
            "Model: NVIDIA\nGPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?\nDevice Minor: 2");
-    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/unique_id", "0f6cd6d5a4f3c9d1");
-    render(&dump, "renderD128", "0000:00:02.0/0000:82:00.0");
-    render(&dump, "renderD129", "0000:80:01.0/0000:81:00.0/virtio3");
-    render(&dump, "card0", "0000:80:01.0/0000:82:00.0");
-    render(&dump, "renderD130", "0000:02:00.0");
-    dump_file(&dump, "proc/driver/nvidia/capabilities/gpu2/mig/gi13/access", "DeviceFileMinor: 3");
-    dump_file(&dump, "proc/driver/nvidia/capabilities/gpu7/mig/access", ""); /* no instance */
-    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 4);
+    dump_file("sys/bus/pci/devices/0000:81:00.0/unique_id", "0f6cd6d5a4f3c9d1");
+    render("renderD128", "0000:00:02.0/0000:82:00.0");
+    render("renderD129", "0000:80:01.0/0000:81:00.0/virtio3");
+    render("card0", "0000:80:01.0/0000:82:00.0");
+    render("renderD130", "0000:02:00.0");
+    dump_file("proc/driver/nvidia/capabilities/gpu2/mig/gi13/access", "DeviceFileMinor: 3");
+    dump_file("proc/driver/nvidia/capabilities/gpu7/mig/access", ""); /* no instance */
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump_path, d), 4);
     assert_true(!d[0].divided && d[1].divided && !d[2].divided);
     assert_string_equal(d[0].file, "/dev/nvidia7");
     assert_string_equal(d[0].uuid, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6");
@@ -59,27 +58,24 @@ TEST(test_files)
     assert_string_equal(d[2].uuid, "GPU-0f6cd6d5a4f3c9d1");
     assert_string_equal(d[3].file, "/dev/dri/renderD128");
     assert_string_equal(d[3].uuid, "");
-    dump_remove(&dump);
 }
 
 /* The open driver of NVIDIA GPUs has no file below proc, but a render node. */
 TEST(test_nouveau)
 {
-    struct dump dump;
     struct nuioa_gpu_device d[4];
-    dump_make(&dump);
-    render(&dump, "renderD128", "0000:02:00.0");
-    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 1);
+    dump_make();
+    render("renderD128", "0000:02:00.0");
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump_path, d), 1);
     assert_string_equal(d[0].file, "");
     assert_string_equal(d[1].file, "/dev/dri/renderD128");
-    dump_remove(&dump);
 }
 
-static void kfd(const struct dump *dump, unsigned number, const char *text)
+static void kfd(unsigned number, const char *text)
 {
     char path[80];
     snprintf(path, sizeof(path), "sys/class/kfd/kfd/topology/nodes/%u/properties", number);
-    dump_file(dump, path, text);
+    dump_file(path, text);
 }
 
 /* Nodes of AMD's driver: a processor, GPUs against PCI order, and one that is denied, which has no
@@ -95,58 +91,54 @@ TEST(test_kfd)
         { .pci = "0000:d5:00.0", .vendor = NUIOA_GPU_NVIDIA },
     };
     static const struct nuioa_node machine = { .gpus = amd, .gpu_count = 6 };
-    struct dump dump;
     struct nuioa_gpu_device d[6];
-    dump_make(&dump);
-    kfd(&dump, 0, "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0\n");
-    kfd(&dump, 1, "cpu_cores_count 0\nsimd_count 440\nlocation_id 50432\ndomain 0\n");
-    dump_file(&dump, "sys/class/kfd/kfd/topology/nodes/2/gpu_id", "");
-    kfd(&dump, 3, "simd_count 440\nmem_banks_count 1\nlocation_id 49408\ndomain 0\n");
-    kfd(&dump, 4, "simd_count 152\nlocation_id 51456\ndomain 0\n");
-    kfd(&dump, 5, "simd_count 152\nlocation_id 51456\ndomain 0\n");
-    kfd(&dump, 6, "simd_count 440\nlocation_id 273\ndomain 1\n");
-    kfd(&dump, 7, "simd_count 440\nlocation_id 54528\ndomain 0\n"); /* of another vendor */
-    kfd(&dump, 9, "simd_count 440\nlocation_id 53504\ndomain 0\n"); /* behind a gap */
-    nuioa_gpu_devices_read(&machine, dump.path, d);
+    dump_make();
+    kfd(0, "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0\n");
+    kfd(1, "cpu_cores_count 0\nsimd_count 440\nlocation_id 50432\ndomain 0\n");
+    dump_file("sys/class/kfd/kfd/topology/nodes/2/gpu_id", "");
+    kfd(3, "simd_count 440\nmem_banks_count 1\nlocation_id 49408\ndomain 0\n");
+    kfd(4, "simd_count 152\nlocation_id 51456\ndomain 0\n");
+    kfd(5, "simd_count 152\nlocation_id 51456\ndomain 0\n");
+    kfd(6, "simd_count 440\nlocation_id 273\ndomain 1\n");
+    kfd(7, "simd_count 440\nlocation_id 54528\ndomain 0\n"); /* of another vendor */
+    kfd(9, "simd_count 440\nlocation_id 53504\ndomain 0\n"); /* behind a gap */
+    nuioa_gpu_devices_read(&machine, dump_path, d);
     static const uint32_t wanted[] = { 3, 1, 0, 6, 0, 0 };
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(d[i].kfd, wanted[i]);
-    kfd(&dump, 1, "simd_count 440\nlocation_id 4295017728\ndomain 0\n");
-    kfd(&dump, 3, "simd_count 440\nlocation_id 268484864\ndomain 0\n"); /* a part, by its number */
-    kfd(&dump, 6, "simd_count\nlocation_id\n\n");
-    nuioa_gpu_devices_read(&machine, dump.path, d);
+    kfd(1, "simd_count 440\nlocation_id 4295017728\ndomain 0\n");
+    kfd(3, "simd_count 440\nlocation_id 268484864\ndomain 0\n"); /* a part, by its number */
+    kfd(6, "simd_count\nlocation_id\n\n");
+    nuioa_gpu_devices_read(&machine, dump_path, d);
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(d[i].kfd, 0);
-    dump_remove(&dump);
 }
 
 TEST(test_rubbish)
 {
     static const char uuid[] = "GPU UUID: GPU-0123456789012345678901234567890123456789012345678901"
                                "23456789012345678901234567890123456789";
-    struct dump dump;
     struct nuioa_gpu_device d[4];
     char text[3000];
-    dump_make(&dump);
+    dump_make();
     memset(text, 'x', sizeof(text));
     memcpy(text + sizeof(text) - 18, "\nDevice Minor: 0\n", 18);
-    nvidia(&dump, "0000:01:00.0", text);
+    nvidia("0000:01:00.0", text);
     snprintf(text, sizeof(text), "%s\nDevice Minor: 18446744073709551617\nDevice Minor 1", uuid);
-    nvidia(&dump, "0000:02:00.0", text);
-    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/unique_id", "0000000000000000");
-    render(&dump, "renderD1x", "0000:82:00.0");
-    render(&dump, "renderD", "0000:82:00.0");
-    render(&dump, "renderD4294967296", "0000:82:00.0");
+    nvidia("0000:02:00.0", text);
+    dump_file("sys/bus/pci/devices/0000:81:00.0/unique_id", "0000000000000000");
+    render("renderD1x", "0000:82:00.0");
+    render("renderD", "0000:82:00.0");
+    render("renderD4294967296", "0000:82:00.0");
     memset(text, 'x', 600);
     memcpy(text + 600, "/0000:82:00.0", 14);
-    dump_link(&dump, "sys/class/drm/renderD131", text);
-    render(&dump, "renderD132", "0000:83:00.0");
-    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 0);
+    dump_link("sys/class/drm/renderD131", text);
+    render("renderD132", "0000:83:00.0");
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump_path, d), 0);
     for (unsigned i = 0; i < 4; i++) {
         assert_string_equal(d[i].file, "");
         assert_string_equal(d[i].uuid, "");
     }
-    dump_remove(&dump);
 }
 
 TEST(test_nothing)

@@ -302,8 +302,7 @@ TEST(test_random_shares)
         seed = round;
         draw(&in);
         struct plan_case *s = in.s;
-        for (unsigned i = 0; i < s->request.task_count; i++)
-            hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+        plan_case_unbind(s);
         plan_case_make(s);
         kept += s->plan.why == NUIOA_REASON_FOLLOW_SHARE_TAKES;
         assert_true(s->plan.moved || s->plan.why != NUIOA_REASON_FOLLOW_SHARE_FAR);

@@ -8,17 +8,12 @@
 #include "plan_case.h"
 #include "unit.h"
 
-static void set_mask(struct plan_case *s, unsigned local, const char *list)
-{
-    assert_int_equal(hwloc_bitmap_list_sscanf(s->masks[local], list), 0);
-}
-
 /* Two sockets of 4 cores, GPUs 0 and 1 on the first, 2 and 3 on the second, the NIC on the first.
  * The user typed --nuioa. */
 static struct plan_case *two_sockets(unsigned tasks)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_plain(&s->node, 2, 4);
     machine_nic(&s->node, "mlx5_0", 0);
     for (unsigned g = 0; g < 4; g++)
         machine_gpu(&s->node, g / 2);
@@ -30,31 +25,16 @@ static struct plan_case *two_sockets(unsigned tasks)
 /* srun -n4 -c1 --gpus-per-task=1 as Slurm 22.05 binds it: CPUs 0,4,1,5 and GPUs 0,1,2,3. */
 static struct plan_case *crossed(void)
 {
-    static const char *const cpus[] = { "0", "4", "1", "5" };
     struct plan_case *s = two_sockets(4);
     plan_case_gpus(s, "0;1;2;3");
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, cpus[i]);
+    plan_case_bind(s, "0;4;1;5");
     return s;
-}
-
-/* Returns the CPUs of all ranks: "0 1 4 5". The text is static. */
-static const char *cpus_of(const struct plan_case *s)
-{
-    static char text[1024];
-    size_t used = 0;
-    for (unsigned i = 0; i < s->plan.task_count; i++) {
-        char list[128];
-        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", list);
-    }
-    return text;
 }
 
 static void check(struct plan_case *s, const char *cpus, enum nuioa_reason why)
 {
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), cpus);
+    assert_string_equal(plan_case_cpus(s), cpus);
     assert_string_equal(s->plan.reason, nuioa_reason_text(why));
     assert_int_equal(s->plan.gpus_left, 0);
 }
@@ -63,37 +43,32 @@ static void check(struct plan_case *s, const char *cpus, enum nuioa_reason why)
 TEST(test_crossed)
 {
     struct plan_case *s = crossed();
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     assert_string_equal(s->plan.mapper, "follow");
     assert_false(s->plan.bound_known);
-    plan_case_free(s);
 }
 
 /* Ranks that have the whole node divide it: each has its share beside its GPU. */
 TEST(test_wide)
 {
     struct plan_case *s = crossed();
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, "0-7");
+    plan_case_unbind(s);
     plan_case_gpus(s, "3;1;2;0");
-    check(s, "4-5 0-1 6-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "4-5;0-1;6-7;2-3", NUIOA_REASON_FOLLOW_SHARE);
     plan_case_option(s, "cores", "keep");
-    check(s, "0-7 0-7 0-7 0-7", NUIOA_REASON_SHARE_NOT_ASKED);
+    check(s, "0-7;0-7;0-7;0-7", NUIOA_REASON_SHARE_NOT_ASKED);
     plan_case_option(s, "cores", "share");
-    check(s, "4-5 0-1 6-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "4-5;0-1;6-7;2-3", NUIOA_REASON_FOLLOW_SHARE);
     s->request.overlaps = true;
-    check(s, "0-7 0-7 0-7 0-7", NUIOA_REASON_SHARE_OVERLAP);
-    plan_case_free(s);
+    check(s, "0-7;0-7;0-7;0-7", NUIOA_REASON_SHARE_OVERLAP);
 }
 
 /* Two masks that two ranks share each are exchanged as they are. */
 TEST(test_sockets)
 {
     struct plan_case *s = crossed();
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, i % 2 ? "4-7" : "0-3");
-    check(s, "0-3 0-3 4-7 4-7", NUIOA_REASON_FOLLOW);
-    plan_case_free(s);
+    plan_case_bind(s, "0-3;4-7;0-3;4-7");
+    check(s, "0-3;0-3;4-7;4-7", NUIOA_REASON_FOLLOW);
 }
 
 /* The same in a step with more CPUs on one socket: no rank may have fewer, in its mask or to
@@ -101,27 +76,22 @@ TEST(test_sockets)
 TEST(test_unequal_sockets)
 {
     struct plan_case *s = crossed();
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, i % 2 ? "4-5" : "0-2");
-    check(s, "0-2 4-5 0-2 4-5", NUIOA_REASON_FOLLOW_FAR);
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, i == 1 ? "4" : "0-2");
-    check(s, "0-2 4 0-2 0-2", NUIOA_REASON_FOLLOW_FAR);
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, i % 2 ? "4-5" : "0-3");
-    check(s, "0-3 4-5 0-3 4-5", NUIOA_REASON_FOLLOW_FAR);
-    plan_case_free(s);
+    plan_case_bind(s, "0-2;4-5;0-2;4-5");
+    check(s, "0-2;4-5;0-2;4-5", NUIOA_REASON_FOLLOW_FAR);
+    plan_case_bind(s, "0-2;4;0-2;0-2");
+    check(s, "0-2;4;0-2;0-2", NUIOA_REASON_FOLLOW_FAR);
+    plan_case_bind(s, "0-3;4-5;0-3;4-5");
+    check(s, "0-3;4-5;0-3;4-5", NUIOA_REASON_FOLLOW_FAR);
 }
 
 /* Masks of unequal sizes are not exchanged, and nobody gets fewer CPUs. */
 TEST(test_sizes)
 {
     struct plan_case *s = crossed();
-    set_mask(s, 1, "4,6");
-    check(s, "0 4,6 1 5", NUIOA_REASON_FOLLOW_FAR);
-    set_mask(s, 2, "1-2");
-    check(s, "0 1-2 4,6 5", NUIOA_REASON_FOLLOW);
-    plan_case_free(s);
+    plan_case_bind(s, "0;4,6;1;5");
+    check(s, "0;4,6;1;5", NUIOA_REASON_FOLLOW_FAR);
+    plan_case_bind(s, "0;4,6;1-2;5");
+    check(s, "0;1-2;4,6;5", NUIOA_REASON_FOLLOW);
 }
 
 /* Nobody moves against the user's will, or where something is not known. */
@@ -129,41 +99,40 @@ TEST(test_stays)
 {
     struct plan_case *s = crossed();
     plan_case_option(s, "gpus", "keep");
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_KEEP);
     plan_case_option(s, "gpus", "auto");
     plan_case_option(s, "gpus", "local-rank");
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     s->options.asked = false; /* default=on in plugstack.conf */
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_KEEP);
     plan_case_option(s, "gpus", "auto");
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_KEEP);
     plan_case_option(s, "gpus", "follow");
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
 
     s->request.bound_by_user = true;
-    check(s, "0 4 1 5", NUIOA_REASON_CPU_BIND);
+    check(s, "0;4;1;5", NUIOA_REASON_CPU_BIND);
     plan_case_option(s, "nuioa", "force");
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     s->request.bound_by_user = false;
     s->request.memory_by_rank = true; /* --mem-bind=map_mem */
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     plan_case_option(s, "nuioa", "on");
     plan_case_option(s, "gpus", "follow");
-    check(s, "0 4 1 5", NUIOA_REASON_MEM_BIND);
+    check(s, "0;4;1;5", NUIOA_REASON_MEM_BIND);
     s->request.memory_by_rank = false;
 
     plan_case_option(s, "cores", "pack");
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS);
     plan_case_option(s, "cores", "auto");
 
     s->tasks[2].gpus_known = false;
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_UNKNOWN);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_UNKNOWN);
     s->tasks[2].gpus_known = true;
     hwloc_bitmap_zero(s->node.gpus[3].numas);
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_NO_NUMA);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_NO_NUMA);
     hwloc_bitmap_set(s->node.gpus[3].numas, 7); /* there is no such NUMA node */
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS_NO_NUMA);
-    plan_case_free(s);
+    check(s, "0;4;1;5", NUIOA_REASON_GPUS_NO_NUMA);
 }
 
 /* CPUs follow GPUs also without a NIC. Ranks without a GPU make room. */
@@ -172,12 +141,11 @@ TEST(test_without)
     struct plan_case *s = crossed();
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_gpus(s, "0;1;;3");
-    check(s, "0 2 1 5", NUIOA_REASON_FOLLOW_FREE);
+    check(s, "0;2;1;5", NUIOA_REASON_FOLLOW_FREE);
     plan_case_option(s, "cores", "keep");
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     plan_case_gpus(s, ";;;");
-    check(s, "0 4 1 5", NUIOA_REASON_NO_NIC); /* nobody has a GPU: a step as any other */
-    plan_case_free(s);
+    check(s, "0;4;1;5", NUIOA_REASON_NO_NIC); /* nobody has a GPU: a step as any other */
 }
 
 /* Ranks that use one GPU share the places beside it: the heavier ones have them, by the NIC. */
@@ -187,13 +155,12 @@ TEST(test_one_gpu)
     struct plan_case *s = crossed();
     plan_case_option(s, "cores", "share"); /* nothing to divide, and free cores are used */
     plan_case_gpus(s, "3;3;3;3");
-    check(s, "6 4 7 5", NUIOA_REASON_FOLLOW_FREE);
+    check(s, "6;4;7;5", NUIOA_REASON_FOLLOW_FREE);
     plan_case_option(s, "cores", "keep");
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NO_FREE);
+    check(s, "0;4;1;5", NUIOA_REASON_FOLLOW_NO_FREE);
     plan_case_option(s, "nic", "^mlx5_0");
     plan_case_weigh(s, weights);
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_NO_FREE); /* 1 would have to leave its GPU for 2 */
-    plan_case_free(s);
+    check(s, "0;4;1;5", NUIOA_REASON_FOLLOW_NO_FREE); /* 1 would have to leave its GPU for 2 */
 }
 
 /* A heavy rank beside the NIC would have to leave it for its GPU. */
@@ -202,11 +169,10 @@ TEST(test_costs)
     static const double weights[4] = { 1, 1, 2, 1 };
     struct plan_case *s = crossed();
     plan_case_weigh(s, weights);
-    check(s, "0 4 1 5", NUIOA_REASON_FOLLOW_COSTS);
+    check(s, "0;4;1;5", NUIOA_REASON_FOLLOW_COSTS);
     assert_string_equal(s->plan.mapper, "keep");
     s->tasks[1].weight = 2;
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
-    plan_case_free(s);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
 }
 
 /* The price of a rank with a GPU is that from the NIC of its GPU, not from the nearest. */
@@ -217,11 +183,10 @@ TEST(test_own_nic)
     machine_nic(&s->node, "mlx5_1", 1);
     plan_case_weigh(s, weights);
     s->options.load_cost = 0; /* distance alone */
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW);
     assert_true(s->plan.before.j > 5.89 && s->plan.before.j < 5.91);
     assert_true(s->plan.after.j > 4.99 && s->plan.after.j < 5.01);
     assert_string_equal(plan_case_nics(s), "0,0,1,1");
-    plan_case_free(s);
 }
 
 /* The only rank of a node moves to free CPUs beside its GPU. */
@@ -240,7 +205,7 @@ TEST(test_alone)
     check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
 
     plan_case_gpus(s, "2");
-    set_mask(s, 0, "0-7"); /* it has all CPUs of the step */
+    plan_case_unbind(s); /* it has all CPUs of the step */
     check(s, "0-7", NUIOA_REASON_ALONE_NOT_ASKED);
     s->request.cpus_typed = 3;
     check(s, "4-6", NUIOA_REASON_FOLLOW_ALONE);
@@ -248,7 +213,6 @@ TEST(test_alone)
     check(s, "0-4", NUIOA_REASON_FOLLOW_ALONE);
     s->request.cpus_typed = 8;
     check(s, "0-7", NUIOA_REASON_FOLLOW_FAR);
-    plan_case_free(s);
 }
 
 /* Ranks move to free cores beside their GPUs, all of them if there is room, and only where the user
@@ -258,39 +222,36 @@ TEST(test_free_cores)
     hwloc_bitmap_t step = hwloc_bitmap_alloc();
     struct plan_case *s = two_sockets(4);
     plan_case_gpus(s, "0;1;2;3");
-    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW_FREE); /* block:block, whole nodes */
+    check(s, "0;1;4;5", NUIOA_REASON_FOLLOW_FREE); /* block:block, whole nodes */
     s->request.task_count = 3;
-    hwloc_bitmap_free(s->masks[3]);
-    set_mask(s, 1, "4");
-    set_mask(s, 2, "1");
+    plan_case_bind(s, "0;4;1");
     plan_case_gpus(s, "2;3;3"); /* all on socket 1 */
-    check(s, "5 4 6", NUIOA_REASON_FOLLOW_FREE);
+    check(s, "5;4;6", NUIOA_REASON_FOLLOW_FREE);
     assert_int_equal(s->plan.assignments[2].gpu_level, 0);
     assert_int_equal(s->plan.assignments[2].costs.gpu_level_before, 1);
 
     plan_case_option(s, "cores", "keep");
-    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    check(s, "0;4;1", NUIOA_REASON_FOLLOW_NO_FREE);
     plan_case_option(s, "cores", "auto");
     s->request.overlaps = true;
-    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    check(s, "0;4;1", NUIOA_REASON_FOLLOW_NO_FREE);
     s->request.overlaps = false;
     s->request.unconfined = true;
-    check(s, "0 4 1", NUIOA_REASON_FOLLOW_FAR);
+    check(s, "0;4;1", NUIOA_REASON_FOLLOW_FAR);
     s->request.unconfined = s->options.asked = false;
     plan_case_option(s, "gpus", "follow");
-    check(s, "0 4 1", NUIOA_REASON_FOLLOW_NO_FREE);
+    check(s, "0;4;1", NUIOA_REASON_FOLLOW_NO_FREE);
     s->options.asked = true;
     assert_false(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR); /* the step has all cores */
 
     hwloc_bitmap_list_sscanf(step, "0-1,4,6");
     s->request.allowed_cpus = step;
-    check(s, "6 4 1", NUIOA_REASON_FOLLOW_FREE); /* one is free */
+    check(s, "6;4;1", NUIOA_REASON_FOLLOW_FREE); /* one is free */
     assert_true(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR);
-    set_mask(s, 2, "1,6"); /* masks of several shapes */
-    check(s, "0 4 1,6", NUIOA_REASON_FOLLOW_FAR);
+    plan_case_bind(s, "0;4;1,6"); /* masks of several shapes */
+    check(s, "0;4;1,6", NUIOA_REASON_FOLLOW_FAR);
     s->request.allowed_cpus = NULL;
     hwloc_bitmap_free(step);
-    plan_case_free(s);
 }
 
 /* If free cores would cost more, masks are exchanged as without them. */
@@ -298,76 +259,66 @@ TEST(test_free_costs)
 {
     static const double weights[] = { 5, 1, 1 };
     struct plan_case *s = two_sockets(3);
-    set_mask(s, 1, "4");
-    set_mask(s, 2, "1");
+    plan_case_bind(s, "0;4;1");
     plan_case_gpus(s, "2;0;2");
     plan_case_weigh(s, weights);
-    check(s, "0 1 4", NUIOA_REASON_FOLLOW);
+    check(s, "0;1;4", NUIOA_REASON_FOLLOW);
     plan_case_gpus(s, "2;2;0");
-    check(s, "0 4 1", NUIOA_REASON_FOLLOW_COSTS);
-    plan_case_free(s);
+    check(s, "0;4;1", NUIOA_REASON_FOLLOW_COSTS);
 }
 
 /* Ranks that share the masks of sockets leave them for a whole free one. */
 TEST(test_free_sockets)
 {
     struct plan_case *s = two_sockets(2);
-    set_mask(s, 0, "0-3");
-    set_mask(s, 1, "0-3");
+    plan_case_bind(s, "0-3;0-3");
     plan_case_option(s, "cores", "keep");
     plan_case_gpus(s, "0;2");
-    check(s, "0-3 0-3", NUIOA_REASON_SHARE_NOT_ASKED);
-    plan_case_free(s);
+    check(s, "0-3;0-3", NUIOA_REASON_SHARE_NOT_ASKED);
 
     s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
+    machine_plain(&s->node, 3, 2);
     for (unsigned g = 0; g < 3; g++)
         machine_gpu(&s->node, g);
     plan_case_on(s, 3, 1);
     s->options.asked = true;
     plan_case_gpus(s, "0;2;1");
-    for (unsigned i = 0; i < 3; i++)
-        set_mask(s, i, i < 2 ? "0-1" : "2-3");
-    check(s, "0-1 4-5 2-3", NUIOA_REASON_FOLLOW_FREE);
-    plan_case_free(s);
+    plan_case_bind(s, "0-1;0-1;2-3");
+    check(s, "0-1;4-5;2-3", NUIOA_REASON_FOLLOW_FREE);
 }
 
 /* GPUs of all ranks on one socket: a part of the shared CPUs would be on the other. */
 TEST(test_wide_takes)
 {
     struct plan_case *s = two_sockets(3);
-    for (unsigned i = 0; i < 3; i++)
-        set_mask(s, i, "0-7");
+    plan_case_unbind(s);
     plan_case_gpus(s, "2;3;3");
-    check(s, "0-7 0-7 0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
+    check(s, "0-7;0-7;0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
     plan_case_gpus(s, "2;3;0");
-    check(s, "4-5 6-7 0-3", NUIOA_REASON_FOLLOW_SHARE);
-    plan_case_free(s);
+    check(s, "4-5;6-7;0-3", NUIOA_REASON_FOLLOW_SHARE);
 }
 
 /* The ranks of each socket's GPUs divide its cores: also where these are not as many for each. */
 TEST(test_wide_homes)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_plain(&s->node, 2, 4);
     machine_nic(&s->node, "mlx5_0", 0);
     for (unsigned g = 0; g < 6; g++)
         machine_gpu(&s->node, g / 3);
     plan_case_on(s, 6, 1);
     s->options.asked = true;
-    for (unsigned i = 0; i < 6; i++)
-        set_mask(s, i, "0-7");
+    plan_case_unbind(s);
     plan_case_gpus(s, "0;1;2;3;4;5");
-    check(s, "0-1 2 3 4-5 6 7", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "0-1;2;3;4-5;6;7", NUIOA_REASON_FOLLOW_SHARE);
     plan_case_gpus(s, "3;0;4;1;5;2");
-    check(s, "4-5 0-1 6 2 7 3", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "4-5;0-1;6;2;7;3", NUIOA_REASON_FOLLOW_SHARE);
     s->request.task_count = 3;
     plan_case_gpus(s, "0;3;1");
-    check(s, "0-1 4-7 2-3", NUIOA_REASON_FOLLOW_SHARE);
+    check(s, "0-1;4-7;2-3", NUIOA_REASON_FOLLOW_SHARE);
     s->request.task_count = 6;
     plan_case_gpus(s, "0;1;2;0;1;3"); /* five on a socket of four cores */
-    check(s, "0-7 0-7 0-7 0-7 0-7 0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
-    plan_case_free(s);
+    check(s, "0-7;0-7;0-7;0-7;0-7;0-7", NUIOA_REASON_FOLLOW_SHARE_TAKES);
 }
 
 /* Two NUMA nodes of each socket, pairs of GPUs beside one of them: the lower rank of each pair is
@@ -384,17 +335,14 @@ TEST(test_wide_order)
     plan_case_on(s, 4, 1);
     s->options.asked = true;
     plan_case_gpus(s, "0;1;2;3");
-    for (unsigned i = 0; i < 4; i++)
-        set_mask(s, i, "0-7");
-    check(s, "2-3 0-1 6-7 4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
+    plan_case_unbind(s);
+    check(s, "2-3;0-1;6-7;4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
     plan_case_gpus(s, "3;1;0;2");
-    check(s, "6-7 2-3 0-1 4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
-
-    plan_case_free(s);
+    check(s, "6-7;2-3;0-1;4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
 
     /* Three of four sockets, the GPUs are on the last. */
     s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+    machine_plain(&s->node, 4, 4);
     machine_gpu(&s->node, 3);
     plan_case_on(s, 5, 1);
     s->options.asked = true;
@@ -402,11 +350,9 @@ TEST(test_wide_order)
     hwloc_bitmap_t step = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(step, 0, 11);
     s->request.allowed_cpus = step;
-    for (unsigned i = 0; i < 5; i++)
-        set_mask(s, i, "0-11");
+    plan_case_bind(s, "0-11;0-11;0-11;0-11;0-11");
     plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_FAR); /* nobody would be nearer */
-    nuioa_plan_free(&s->plan);
     plan_case_option(s, "cores", "share");
     plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_SHARE_FAR);
@@ -415,5 +361,4 @@ TEST(test_wide_order)
                     hwloc_bitmap_weight(s->plan.assignments[i].cpus));
     s->request.allowed_cpus = NULL;
     hwloc_bitmap_free(step);
-    plan_case_free(s);
 }

@@ -18,12 +18,7 @@ const struct gpu_shape gpu_shapes[GPU_SHAPES] = {
 struct plan_case *gpu_machine(const struct gpu_shape *g, unsigned tasks)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = g->numas,
-                                .cores = 64 / g->numas,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, g->numas, 64 / g->numas);
     for (unsigned n = 0; n < g->nics; n++) {
         char name[16];
         snprintf(name, sizeof(name), "mlx5_%u", n);

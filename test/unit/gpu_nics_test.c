@@ -9,21 +9,12 @@
 
 /* A rank that sees several GPUs is told the NICs of each. */
 
-static const char *find(const char *env, const char *name)
-{
-    size_t length = strlen(name);
-    for (; *env; env += strlen(env) + 1)
-        if (!strncmp(env, name, length) && env[length] == '=')
-            return env + length + 1;
-    return NULL;
-}
-
 /* What the rank finds in NUIOA_GPU_NICS; "-": nothing. */
 static const char *told(struct plan_case *s, unsigned local)
 {
     static char env[16384];
     assert_true(nuioa_environment(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
-    const char *value = find(env, "NUIOA_GPU_NICS");
+    const char *value = plan_case_variable(env, "NUIOA_GPU_NICS");
     return value ? value : "-";
 }
 
@@ -51,14 +42,11 @@ TEST(test_who_is_told)
     assert_string_equal(told(s, 1), "0000:10:00.0=mlx5_0:1;0000:12:00.0=mlx5_1:1");
     plan_case_option(s, "export", "none");
     assert_string_equal(told(s, 1), "-");
-    plan_case_free(s);
     s = make_case("0;1,2"); /* known */
     assert_string_equal(told(s, 0), "-");
     assert_string_equal(told(s, 1), "-");
-    plan_case_free(s);
     s = make_case("?;?"); /* nobody knows what it sees */
     assert_string_equal(told(s, 0), "-");
-    plan_case_free(s);
 }
 
 /* GPUs with the same nearest NICs begin with different ones. */
@@ -79,7 +67,6 @@ TEST(test_equal_nics)
         assert_null(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 4, cut, size));
     }
     assert_null(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 0, text, sizeof(text)));
-    plan_case_free(s);
 }
 
 /* Where no path is known, the NUMA node tells; where that is not known either, nothing does. */
@@ -94,5 +81,4 @@ TEST(test_no_path)
     hwloc_bitmap_zero(s->node.gpus[0].numas);
     assert_string_equal(nuioa_gpu_nics_text(&s->plan.usable, &s->node, all, 2, text, sizeof(text)),
                         "0000:13:00.0=mlx5_1:1");
-    plan_case_free(s);
 }

@@ -86,14 +86,12 @@ TEST(test_files)
                                   "LD_LIBRARY_PATH=/none:/opt/ucx/lib", "PATH=/bin:/opt/ompi/bin",
                                   NULL };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct dump dump;
-        dump_make(&dump);
-        const char *root = dump.path;
-        dump_file(&dump, "opt/ucx/lib/libucp.so.0", "");
-        dump_file(&dump, "opt/ompi/bin/mpirun", "");
-        dump_file(&dump, cases[i].path, cases[i].text);
-        assert_int_equal(nuioa_library_has_file(ENV(environment), root, 60000), cases[i].chosen);
-        dump_remove(&dump);
+        dump_make();
+        dump_file("opt/ucx/lib/libucp.so.0", "");
+        dump_file("opt/ompi/bin/mpirun", "");
+        dump_file(cases[i].path, cases[i].text);
+        assert_int_equal(nuioa_library_has_file(ENV(environment), dump_path, 60000),
+                         cases[i].chosen);
     }
 }
 
@@ -102,16 +100,13 @@ TEST(test_unreadable)
 {
     const char *environment[] = { "HOME=/home/user", NULL };
     char path[512];
-    struct dump dump;
-    dump_make(&dump);
-    const char *root = dump.path;
-    dump_file(&dump, "home/user", "a file");
-    assert_false(nuioa_library_has_file(ENV(environment), root, 60000));
-    dump_file(&dump, "etc/ucx/file", "");
-    snprintf(path, sizeof(path), "%s/etc/ucx/ucx.conf", root);
+    dump_make();
+    dump_file("home/user", "a file");
+    assert_false(nuioa_library_has_file(ENV(environment), dump_path, 60000));
+    dump_file("etc/ucx/file", "");
+    snprintf(path, sizeof(path), "%s/etc/ucx/ucx.conf", dump_path);
     assert_int_equal(symlink("ucx.conf", path), 0); /* to itself */
-    assert_true(nuioa_library_has_file(ENV(environment), root, 60000));
-    dump_remove(&dump);
+    assert_true(nuioa_library_has_file(ENV(environment), dump_path, 60000));
 }
 
 /* A pipe that nobody writes to must not hold a launch; what it would say is unknown. */
@@ -119,44 +114,38 @@ TEST(test_pipe)
 {
     const char *environment[] = { "HOME=/home/user", NULL };
     char path[512];
-    struct dump dump;
-    dump_make(&dump);
-    const char *root = dump.path;
-    dump_file(&dump, "home/user/file", "");
-    snprintf(path, sizeof(path), "%s/home/user/ucx.conf", root);
+    dump_make();
+    dump_file("home/user/file", "");
+    snprintf(path, sizeof(path), "%s/home/user/ucx.conf", dump_path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_true(nuioa_library_has_file(ENV(environment), root, 60000));
-    dump_remove(&dump);
+    assert_true(nuioa_library_has_file(ENV(environment), dump_path, 60000));
 }
 
 TEST(test_devices)
 {
     struct nuioa_node node;
     machine_quad(&node);
-    struct dump dump;
-    dump_make(&dump);
-    const char *root = dump.path;
-    assert_true(nuioa_library_opens(&node, root, ""));
-    assert_false(nuioa_library_opens(&node, root, UCX));
-    dump_file(&dump, "sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_1\n");
-    dump_file(&dump, "sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_0\n");
-    dump_file(&dump, "sys/class/infiniband_verbs/abi_version", "6\n");
-    dump_file(&dump, "dev/infiniband/uverbs0", "");
-    assert_false(nuioa_library_opens(&node, root, UCX));
-    assert_true(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_1:1\0"));
-    assert_false(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_0:1\0"));
-    assert_false(nuioa_library_opens(&node, root, "UCX_NET_DEVICES=mlx5_10:1\0"));
-    dump_file(&dump, "dev/infiniband/uverbs1", "");
-    assert_true(nuioa_library_opens(&node, root, UCX));
+    dump_make();
+    assert_true(nuioa_library_opens(&node, dump_path, ""));
+    assert_false(nuioa_library_opens(&node, dump_path, UCX));
+    dump_file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_1\n");
+    dump_file("sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_0\n");
+    dump_file("sys/class/infiniband_verbs/abi_version", "6\n");
+    dump_file("dev/infiniband/uverbs0", "");
+    assert_false(nuioa_library_opens(&node, dump_path, UCX));
+    assert_true(nuioa_library_opens(&node, dump_path, "UCX_NET_DEVICES=mlx5_1:1\0"));
+    assert_false(nuioa_library_opens(&node, dump_path, "UCX_NET_DEVICES=mlx5_0:1\0"));
+    assert_false(nuioa_library_opens(&node, dump_path, "UCX_NET_DEVICES=mlx5_10:1\0"));
+    dump_file("dev/infiniband/uverbs1", "");
+    assert_true(nuioa_library_opens(&node, dump_path, UCX));
 
-    assert_true(nuioa_library_opens(&node, root, MPICH)); /* there is no Slingshot */
+    assert_true(nuioa_library_opens(&node, dump_path, MPICH)); /* there is no Slingshot */
     node.nics[0].kind = NUIOA_NIC_SLINGSHOT;
-    assert_false(nuioa_library_opens(&node, root, MPICH));
+    assert_false(nuioa_library_opens(&node, dump_path, MPICH));
     snprintf(node.nics[0].cxi, sizeof(node.nics[0].cxi), "cxi0");
-    assert_false(nuioa_library_opens(&node, root, MPICH));
-    dump_file(&dump, "dev/cxi0", "");
-    assert_true(nuioa_library_opens(&node, root, MPICH));
-    dump_remove(&dump);
+    assert_false(nuioa_library_opens(&node, dump_path, MPICH));
+    dump_file("dev/cxi0", "");
+    assert_true(nuioa_library_opens(&node, dump_path, MPICH));
     nuioa_node_free(&node);
 }
 
@@ -169,11 +158,11 @@ TEST(test_container)
     assert_false(nuioa_library_is_container(NULL));
 }
 
-static void check_wrapper(const char *root, const char *name, const char *text, bool wrapper)
+static void check_wrapper(const char *name, const char *text, bool wrapper)
 {
     char path[512], search[600];
-    snprintf(path, sizeof(path), "%s/bin/%s", root, name);
-    snprintf(search, sizeof(search), "PATH=/none::%s/other:%s/bin", root, root);
+    snprintf(path, sizeof(path), "%s/bin/%s", dump_path, name);
+    snprintf(search, sizeof(search), "PATH=/none::%s/other:%s/bin", dump_path, dump_path);
     const char *environment[] = { search, NULL };
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -188,27 +177,25 @@ static void check_wrapper(const char *root, const char *name, const char *text, 
 TEST(test_wrapper)
 {
     char path[512];
-    struct dump dump;
-    dump_make(&dump);
-    const char *root = dump.path, *const none[] = { NULL };
-    dump_file(&dump, "bin/none", "");
-    dump_file(&dump, "other/script", "not executable");
-    check_wrapper(root, "script", "#!/bin/sh\nUCX_TLS=tcp ./app\n", true);
-    check_wrapper(root, "python", "#! /usr/bin/python3\n", true);
-    check_wrapper(root, "app", "\177ELF", false);
-    check_wrapper(root, "short", "#", false);
-    check_wrapper(root, "bash", "\177ELF", true);
-    check_wrapper(root, "env", "\177ELF", true);
-    check_wrapper(root, "apptainer", "\177ELF", true);
-    check_wrapper(root, "bashful", "\177ELF", false);
+    dump_make();
+    const char *const none[] = { NULL };
+    dump_file("bin/none", "");
+    dump_file("other/script", "not executable");
+    check_wrapper("script", "#!/bin/sh\nUCX_TLS=tcp ./app\n", true);
+    check_wrapper("python", "#! /usr/bin/python3\n", true);
+    check_wrapper("app", "\177ELF", false);
+    check_wrapper("short", "#", false);
+    check_wrapper("bash", "\177ELF", true);
+    check_wrapper("env", "\177ELF", true);
+    check_wrapper("apptainer", "\177ELF", true);
+    check_wrapper("bashful", "\177ELF", false);
     assert_true(nuioa_library_is_wrapper(ENV(none), "/no/such/sh"));
     assert_false(nuioa_library_is_wrapper(ENV(none), "/no/such/app"));
     assert_false(nuioa_library_is_wrapper(ENV(none), "script"));
     assert_false(nuioa_library_is_wrapper(ENV(none), NULL));
-    snprintf(path, sizeof(path), "%s/bin/pipe", root);
+    snprintf(path, sizeof(path), "%s/bin/pipe", dump_path);
     assert_int_equal(mkfifo(path, 0700), 0);
     assert_false(nuioa_library_is_wrapper(ENV(none), path)); /* and nobody waits */
-    dump_remove(&dump);
 }
 
 /* Variables stay that the user has changed since, or has set himself. */

@@ -10,30 +10,19 @@
 
 /* The variables of other programs that choose NICs. */
 
-static const char *find(const char *env, const char *name)
-{
-    size_t length = strlen(name);
-    for (; *env; env += strlen(env) + 1)
-        if (!strncmp(env, name, length) && env[length] == '=')
-            return env + length + 1;
-    return NULL;
-}
-
 static const char *variable(struct plan_case *s, unsigned local, const char *name)
 {
     static char env[16384];
     nuioa_options_finish(&s->options);
     assert_true(nuioa_library_variables(&s->plan, &s->node, &s->options, local, env, sizeof(env)) >
                 0);
-    return find(env, name);
+    return plan_case_variable(env, name);
 }
 
 /* Each rank has its own NIC. For NCCL all ranks get the same value: no NIC, or all chosen ones. */
 TEST(test_nccl)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "ucx,nccl");
     plan_case_make(s);
     assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
@@ -60,15 +49,12 @@ TEST(test_nccl)
     for (unsigned i = 0; i < 4; i++)
         assert_string_equal(variable(s, i, "NCCL_SOCKET_IFNAME"), "=hsn0,hsn1");
     assert_null(variable(s, 0, "NCCL_IB_HCA"));
-    plan_case_free(s);
 }
 
 /* A task that looks up its NICs knows how many are usable, and not which. */
 TEST(test_unknown_usable)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "auto,ucx,nccl");
     plan_case_option(s, "nic", "mlx5_1,mlx5_0");
     plan_case_make(s);
@@ -81,7 +67,6 @@ TEST(test_unknown_usable)
     assert_null(variable(s, 0, "NCCL_SOCKET_IFNAME"));
     assert_int_equal(nuioa_library_auto_why(&s->plan, &s->node, 0), NUIOA_AUTO_GPUS);
     s->plan.usable = usable;
-    plan_case_free(s);
 }
 
 /* Gives rank 0 these NICs of the machine "quad", which has two. */
@@ -100,9 +85,7 @@ static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
 /* A rank gets its own NICs only if they reach those of all others. */
 TEST(test_connected)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "ucx,ofi");
     plan_case_make(s);
     assert_true(s->plan.usable.connected);
@@ -135,7 +118,6 @@ TEST(test_connected)
     plan_case_make(s);
     assert_true(s->plan.usable.connected); /* there is one only */
     assert_string_equal(variable(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
-    plan_case_free(s);
 }
 
 /* A message goes over as many NICs as the rank has, also where UCX is told those of all ranks. */
@@ -148,7 +130,7 @@ TEST(test_rails_of_ucx)
     } cases[] = { { 1, true, "4" }, { 1, false, "4" }, { 2, false, NULL }, { 4, false, NULL } };
     for (unsigned t = 0; t < 4; t++) {
         struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+        machine_plain(&s->node, 1, 4);
         for (unsigned i = 0; i < 4; i++) {
             struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
             snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
@@ -164,7 +146,6 @@ TEST(test_rails_of_ucx)
             assert_string_equal(variable(s, 0, "UCX_MAX_RNDV_RAILS"), cases[t].rails);
         else
             assert_null(variable(s, 0, "UCX_MAX_RNDV_RAILS"));
-        plan_case_free(s);
     }
 }
 
@@ -180,9 +161,7 @@ static void set_kind(struct plan_case *s, enum nuioa_nic_kind kind, const char *
 /* Each kind has its own variables. */
 TEST(test_kinds)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "ucx,ofi,psm");
     set_kind(s, NUIOA_NIC_EFA, "rdmap");
     give_nics(s, 0, 2);
@@ -199,22 +178,18 @@ TEST(test_kinds)
     assert_string_equal(variable(s, 3, "FI_OPX_HFI_SELECT"), "1");
     give_nics(s, 0, 2);
     assert_null(variable(s, 0, "HFI_UNIT"));
-    plan_case_free(s);
 }
 
 /* The site's NICs reach NCCL also where a task has more GPUs than there are NICs. */
 TEST(test_nccl_gpus)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "nccl");
     plan_case_option(s, "nic", "mlx5_0,mlx5_1");
     plan_case_make(s);
     s->plan.assignments[2].gpu_count = 3;
     for (unsigned i = 0; i < 4; i++)
         assert_string_equal(variable(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
-    plan_case_free(s);
 }
 
 /* libfabric takes all devices whose names begin with the value, in upper or lower case. */
@@ -228,9 +203,7 @@ TEST(test_prefixes)
                   { "mlx5_2", true },
                   { "mlx5_", true },
                   { "1mlx5_1", true } };
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_quad(4, 4);
     plan_case_option(s, "export", "ofi");
     for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         snprintf(s->node.nics[0].name, sizeof(s->node.nics[0].name), "%s", cases[t].other);
@@ -241,7 +214,6 @@ TEST(test_prefixes)
         else
             assert_null(variable(s, 0, "FI_VERBS_DEVICE_NAME"));
     }
-    plan_case_free(s);
 }
 
 /* Gives rank 0 the first GPUs of the machine, of this vendor. */
@@ -290,7 +262,6 @@ TEST(test_gpus)
     s->plan.usable.connected = false;
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
     assert_null(variable(s, 0, "NVSHMEM_HCA_LIST"));
-    plan_case_free(s);
 }
 
 /* libfabric finds the names of Slingshot's devices anywhere in the value. */
@@ -315,7 +286,6 @@ TEST(test_slingshot)
     assert_string_equal(variable(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
     give_nics(s, 1, 2);
     assert_null(variable(s, 0, "FI_CXI_DEVICE_NAME"));
-    plan_case_free(s);
 }
 
 /* Cray's MPICH takes a NIC by the CPUs; with GPUs it is told the NIC of each rank, if all are
@@ -349,7 +319,6 @@ TEST(test_mpich)
     assert_null(variable(s, 0, "MPICH_OFI_NIC_POLICY"));
     for (unsigned i = 0; i < 4; i++)
         s->plan.assignments[i].gpu_count = 0;
-    plan_case_free(s);
 }
 
 /* A NIC that is doubted is named to nobody, alone or in a list of all. */
@@ -373,7 +342,6 @@ TEST(test_doubted)
     give_nics(s, 1, 1);
     s->plan.usable.connected = false; /* all would be named */
     assert_null(variable(s, 0, "UCX_NET_DEVICES"));
-    plan_case_free(s);
 }
 
 /* --- export=auto ------------------------------------------------------------------------------ */
@@ -383,7 +351,7 @@ static const char *automatic(struct plan_case *s, unsigned local, const char *na
     static char env[16384];
     nuioa_options_finish(&s->options);
     assert_true(nuioa_library_auto(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
-    return find(env, name);
+    return plan_case_variable(env, name);
 }
 
 static void why(struct plan_case *s, unsigned local, enum nuioa_auto_why wanted)
@@ -398,7 +366,7 @@ static void why(struct plan_case *s, unsigned local, enum nuioa_auto_why wanted)
 static struct plan_case *four_nics(unsigned tasks)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
+    machine_plain(&s->node, 1, 8);
     for (unsigned i = 0; i < 4; i++) {
         struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
         snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
@@ -427,31 +395,25 @@ TEST(test_auto_ranks)
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
     plan_case_option(s, "export", "env");
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
-    plan_case_free(s);
 
     s = four_nics(3);
     why(s, 0, NUIOA_AUTO_FEW);
-    plan_case_free(s);
     s = four_nics(1);
     why(s, 0, NUIOA_AUTO_ALONE);
-    plan_case_free(s);
 
     /* One rank of eight that communicates has both NICs of the node, as without nuioa. */
-    s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 8, 2);
+    s = plan_case_quad(8, 2);
     plan_case_option(s, "export", "auto");
     plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
         why(s, i, NUIOA_AUTO_ALL);
-    plan_case_free(s);
 }
 
 /* The farther of two NICs is not taken in place of the nearer one. */
 TEST(test_auto_nearest)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_plain(&s->node, 2, 2);
     const unsigned numas[] = { 0, 1, 0, 1 };
     for (unsigned i = 0; i < 4; i++) {
         struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", numas[i]);
@@ -467,7 +429,6 @@ TEST(test_auto_nearest)
         assert_non_null(strstr(list, second ? "mlx5_1:1" : "mlx5_0:1"));
         assert_non_null(strstr(list, second ? "mlx5_3:1" : "mlx5_2:1"));
     }
-    plan_case_free(s);
 }
 
 /* A rank with GPUs is told their NICs and no others. */
@@ -502,7 +463,6 @@ TEST(test_auto_gpus)
     s->plan.assignments[1].seen_count = 2;
     s->plan.assignments[1].gpus_known = false;
     why(s, 1, NUIOA_AUTO_GPUS);
-    plan_case_free(s);
 }
 
 /* Cray's MPICH: a policy, only for ranks with GPUs. */
@@ -522,5 +482,4 @@ TEST(test_auto_mpich)
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
     plan_case_option(s, "export", "auto,mpich");
     assert_null(automatic(s, 0, "MPICH_OFI_NIC_POLICY"));
-    plan_case_free(s);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "machine.h"
 #include "plan_case.h"
@@ -22,7 +20,7 @@ static struct plan_case *case_of(unsigned tasks, const char *gpus)
 {
     static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx4_0", "mlx4_0" };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_plain(&s->node, 2, 4);
     for (unsigned n = 0; n < DEVICES; n++) {
         struct nuioa_nic *nic = machine_nic(&s->node, names[n], n > 0);
         devices[n] = (struct locality_device){ nic, NULL, nic->name, PMIX_DEVTYPE_OPENFABRICS };
@@ -63,7 +61,6 @@ TEST(test_by_cpus)
     plan_case_gpus(s, "?");
     plan_case_make(s);
     assert_string_equal(distances_of(s, 0), "10 20 20 20");
-    plan_case_free(s);
 }
 
 /* Where a rank sees GPUs with others, NICs that are near to none of them are left out, and of the
@@ -83,7 +80,6 @@ TEST(test_by_gpus_that_others_see)
     assert_int_equal(locality_distances(&s->node, &s->plan.assignments[0], &list, row), 2);
     assert_int_equal(row[0].mindist, 10);
     assert_int_equal(row[1].mindist, 20);
-    plan_case_free(s);
 }
 
 /* The rank's own NIC is the nearest, wherever its CPUs are. */
@@ -93,7 +89,6 @@ TEST(test_by_gpu)
     machine_path(&s->node, 1, 1, NUIOA_PATH_PIX);
     plan_case_make(s);
     assert_string_equal(distances_of(s, 0), "11 10 20 20");
-    plan_case_free(s);
 }
 
 /* Two ranks have a port each of a card whose ports are one verbs device: it is near to both, and
@@ -107,5 +102,4 @@ TEST(test_ports_of_a_device)
     assert_string_equal(plan_case_all_nics(s), "2;3");
     assert_string_equal(distances_of(s, 0), "11 20 10 20");
     assert_string_equal(distances_of(s, 1), "11 20 10 10");
-    plan_case_free(s);
 }

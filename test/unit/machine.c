@@ -3,9 +3,31 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "file.h"
+#include "topology/node_load.h"
+#include "unit.h"
 
 #define MACHINE_DEVICES_MAX 64
+
+static void free_node(void *node)
+{
+    nuioa_node_free(node);
+    free(node);
+}
+
+struct nuioa_node *machine_load(const char *name, const char *distances)
+{
+    char file[128];
+    snprintf(file, sizeof(file), "../topologies/%s.xml", name);
+    const struct nuioa_source source = { *name == '/' ? name : file_of_sources(file), distances };
+    struct nuioa_node *node = calloc(1, sizeof(*node));
+    struct nuioa_error err = { "" };
+    unit_later(free_node, node);
+    if (nuioa_node_load(node, &source, &err))
+        fail_msg("%s", err.text);
+    return node;
+}
 
 static void add_pus(struct nuioa_node *node, const struct shape *s, unsigned numa)
 {
@@ -51,6 +73,11 @@ void machine_build(struct nuioa_node *node, const struct shape *s)
         add_pus(node, s, i);
     }
     nuioa_distance_levels(&node->distance, node);
+}
+
+void machine_plain(struct nuioa_node *node, unsigned numas, unsigned cores)
+{
+    machine_build(node, &(struct shape){ numas, cores, 1, 1, NULL });
 }
 
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa)

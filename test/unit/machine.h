@@ -5,8 +5,12 @@
 #include "topology/node.h"
 #include "topology/pci_path.h"
 
-/* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's
- * loaders. */
+/* Nodes for unit tests: one that hwloc loads, and others built by hand, so that the placement code
+ * is tested without hwloc's loaders. */
+
+/* Loads test/topologies/NAME.xml, or the file or dump of an absolute path, with the site's file of
+ * distances or NULL. An error ends the test; the node is freed when it has ended. */
+struct nuioa_node *machine_load(const char *name, const char *distances);
 
 struct shape {
     unsigned numas, cores, threads; /* cores per NUMA node, hardware threads per core */
@@ -15,6 +19,9 @@ struct shape {
 };
 
 void machine_build(struct nuioa_node *node, const struct shape *shape);
+
+/* NUMA nodes of so many cores, with one hardware thread each: packages with distances 10 and 20. */
+void machine_plain(struct nuioa_node *node, unsigned numas, unsigned cores);
 
 /* A usable NIC at the NUMA node (index), on a card of its own; returns it for changes. */
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa);

@@ -4,7 +4,6 @@
  * others see meanwhile. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

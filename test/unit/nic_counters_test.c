@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "dump.h"
@@ -21,21 +20,20 @@ static struct nuioa_nic nic_of(enum nuioa_nic_kind kind, const char *name, uint3
 }
 
 /* Reads the counters of a NIC. Returns what reading them returned. */
-static int read_nic(const struct dump *dump, const struct nuioa_nic *nic,
-                    struct nuioa_nic_counters *counters)
+static int read_nic(const struct nuioa_nic *nic, struct nuioa_nic_counters *counters)
 {
     struct nuioa_sysfs sysfs;
-    nuioa_sysfs_open(&sysfs, dump->path);
+    nuioa_sysfs_open(&sysfs, dump_path);
     int rc = nuioa_nic_counters_read(&sysfs, nic, counters);
     nuioa_sysfs_close(&sysfs);
     return rc;
 }
 
-static void is_read(const struct dump *dump, const struct nuioa_nic *nic, uint64_t received,
-                    uint64_t sent, uint64_t received_packets, uint64_t sent_packets)
+static void is_read(const struct nuioa_nic *nic, uint64_t received, uint64_t sent,
+                    uint64_t received_packets, uint64_t sent_packets)
 {
     struct nuioa_nic_counters c;
-    assert_int_equal(read_nic(dump, nic, &c), 0);
+    assert_int_equal(read_nic(nic, &c), 0);
     assert_int_equal(c.received, received);
     assert_int_equal(c.sent, sent);
     assert_int_equal(c.received_packets, received_packets);
@@ -43,13 +41,13 @@ static void is_read(const struct dump *dump, const struct nuioa_nic *nic, uint64
 }
 
 /* Four files with the numbers 1000, 2000, 3000 and 4000. */
-static void put_four(const struct dump *dump, const char *folder, const char *const names[4])
+static void put_four(const char *folder, const char *const names[4])
 {
     for (int i = 0; i < 4; i++) {
         char path[200], text[16];
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         snprintf(text, sizeof(text), "%d000\n", i + 1);
-        dump_file(dump, path, text);
+        dump_file(path, text);
     }
 }
 
@@ -60,71 +58,63 @@ static const char *const statistics_names[] = { "rx_bytes", "tx_bytes", "rx_pack
 
 TEST(infiniband)
 {
-    struct dump dump;
-    dump_make(&dump);
-    put_four(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters", port_names);
-    put_four(&dump, "sys/class/net/ib1/statistics", statistics_names);
+    dump_make();
+    put_four("sys/class/infiniband/mlx5_0/ports/2/counters", port_names);
+    put_four("sys/class/net/ib1/statistics", statistics_names);
     const struct nuioa_nic nic = nic_of(NUIOA_NIC_INFINIBAND, "mlx5_0", 2, "ib1");
-    is_read(&dump, &nic, 4000, 8000, 3000, 4000); /* units of 4 bytes */
+    is_read(&nic, 4000, 8000, 3000, 4000); /* units of 4 bytes */
     /* 32 bits, and stopped */
-    dump_file(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data", "4294967295\n");
-    is_read(&dump, &nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
+    dump_file("sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data", "4294967295\n");
+    is_read(&nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
     /* as large as they get */
-    dump_file(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data",
+    dump_file("sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data",
               "18446744073709551614\n");
-    is_read(&dump, &nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
-    dump_remove(&dump);
+    is_read(&nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
 }
 
 TEST(hw_counters)
 {
     static const char *const efa[] = { "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts" };
     static const char *const opa[] = { "RxWords", "TxWords", "RxPkt", "TxPkt" };
-    struct dump dump;
-    dump_make(&dump);
-    put_four(&dump, "sys/class/infiniband/rdmap0/ports/1/hw_counters", efa);
-    put_four(&dump, "sys/class/infiniband/hfi1_0/ports/1/hw_counters", opa);
-    put_four(&dump, "sys/class/infiniband/rdmap1/hw_counters", efa);
+    dump_make();
+    put_four("sys/class/infiniband/rdmap0/ports/1/hw_counters", efa);
+    put_four("sys/class/infiniband/hfi1_0/ports/1/hw_counters", opa);
+    put_four("sys/class/infiniband/rdmap1/hw_counters", efa);
     const struct nuioa_nic a = nic_of(NUIOA_NIC_EFA, "rdmap0", 1, ""),
                            b = nic_of(NUIOA_NIC_OMNIPATH, "hfi1_0", 1, ""),
                            c = nic_of(NUIOA_NIC_EFA, "rdmap1", 1, "");
-    is_read(&dump, &a, 1000, 2000, 3000, 4000);
-    is_read(&dump, &b, 4000, 8000, 3000, 4000);
-    is_read(&dump, &c, 1000, 2000, 3000, 4000);
-    dump_remove(&dump);
+    is_read(&a, 1000, 2000, 3000, 4000);
+    is_read(&b, 4000, 8000, 3000, 4000);
+    is_read(&c, 1000, 2000, 3000, 4000);
 }
 
 TEST(slingshot)
 {
-    struct dump dump;
-    dump_make(&dump);
-    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_rx_ok_octets",
+    dump_make();
+    dump_file("sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_rx_ok_octets",
               "5000@1700000000.123456789\n");
-    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_tx_ok_octets", "7@1\n");
-    put_four(&dump, "sys/class/net/hsn0/statistics", statistics_names);
+    dump_file("sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_tx_ok_octets", "7@1\n");
+    put_four("sys/class/net/hsn0/statistics", statistics_names);
     const struct nuioa_nic nic = nic_of(NUIOA_NIC_SLINGSHOT, "hsn0", 0, "hsn0");
-    is_read(&dump, &nic, 5000, 7, NUIOA_NO_COUNTER, NUIOA_NO_COUNTER);
-    dump_remove(&dump);
+    is_read(&nic, 5000, 7, NUIOA_NO_COUNTER, NUIOA_NO_COUNTER);
 }
 
 /* The statistics of a netdev count for it if no card carries data past them. */
 TEST(ethernet)
 {
     struct nuioa_nic_counters c;
-    struct dump dump;
-    dump_make(&dump);
-    put_four(&dump, "sys/class/net/eth0/statistics", statistics_names);
+    dump_make();
+    put_four("sys/class/net/eth0/statistics", statistics_names);
     const struct nuioa_nic plain = nic_of(NUIOA_NIC_ETHERNET, "eth0", 0, "eth0"),
                            soft = nic_of(NUIOA_NIC_ROCE, "rxe0", 1, "eth0"),
                            card = nic_of(NUIOA_NIC_ROCE, "bnxt_re0", 1, "eth0"),
                            slingshot = nic_of(NUIOA_NIC_SLINGSHOT, "eth0", 0, "eth0");
-    dump_file(&dump, "sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts", "1\n");
-    is_read(&dump, &plain, 1000, 2000, 3000, 4000);
-    is_read(&dump, &soft, 1000, 2000, 3000, 4000);
-    assert_int_equal(read_nic(&dump, &card, &c), -ENOENT);
-    assert_int_equal(read_nic(&dump, &slingshot, &c), -ENOENT);
+    dump_file("sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts", "1\n");
+    is_read(&plain, 1000, 2000, 3000, 4000);
+    is_read(&soft, 1000, 2000, 3000, 4000);
+    assert_int_equal(read_nic(&card, &c), -ENOENT);
+    assert_int_equal(read_nic(&slingshot, &c), -ENOENT);
     assert_int_equal(c.received, NUIOA_NO_COUNTER);
-    dump_remove(&dump);
 }
 
 TEST(parsing)

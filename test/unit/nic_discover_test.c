@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dump.h"
+#include "file.h"
 #include "machine.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
@@ -26,15 +24,6 @@
 
 /* --- what a machine's files say --------------------------------------------------------------- */
 
-static void load(struct nuioa_node *node, const struct dump *dump)
-{
-    struct nuioa_source source = { .topology = dump->path };
-    struct nuioa_error err = { "" };
-    if (nuioa_node_load(node, &source, &err))
-        print_error("%s\n", err.text);
-    assert_string_equal(err.text, "");
-}
-
 static const struct nuioa_nic *find(const struct nuioa_node *node, const char *label)
 {
     char text[48];
@@ -48,16 +37,14 @@ static const struct nuioa_nic *find(const struct nuioa_node *node, const char *l
 
 TEST(test_infiniband)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
-    dump_verbs(&dump, "0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE",
-               "54.5 Gb/sec (4X FDR)", FE80);
-    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
-    load(&node, &dump);
-    assert_int_equal(node.nic_count, 1);
-    const struct nuioa_nic *nic = find(&node, "mlx5_0:1");
+    dump_make();
+    dump_pci("0000:81:00.0", MELLANOX_IB);
+    dump_verbs("0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "54.5 Gb/sec (4X FDR)",
+               FE80);
+    dump_net("0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_int_equal(node->nic_count, 1);
+    const struct nuioa_nic *nic = find(node, "mlx5_0:1");
     assert_string_equal(nic->netdev, "ib0");
     assert_string_equal(nic->pci, "0000:81:00.0");
     assert_string_equal(nic->fabric, FE80);
@@ -69,28 +56,22 @@ TEST(test_infiniband)
     assert_int_equal(hwloc_bitmap_first(nic->cpus), 2);
     assert_int_equal(nic->level[0], 1);
     assert_int_equal(nic->level[1], 0);
-    assert_true(nic->usable && node.emulated);
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    assert_true(nic->usable && node->emulated);
 }
 
 /* Ports, link layers and netdevs of one function; the subnet manager has not come to port 2. */
 TEST(test_two_ports)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
-    dump_verbs(&dump, "0000:81:00.0", "mlx4_0", 1, "InfiniBand", "4: ACTIVE", "40 Gb/sec (4X QDR)",
-               FE80);
-    dump_verbs(&dump, "0000:81:00.0", "mlx4_0", 2, "Ethernet", "2: INIT", "10 Gb/sec (1X QDR)",
-               FE80);
-    dump_net(&dump, "0000:81:00.0", "eth5", MAC, "down", NULL);
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth5/dev_port", "1");
-    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
-    load(&node, &dump);
-    assert_int_equal(node.nic_count, 2);
-    const struct nuioa_nic *one = find(&node, "mlx4_0:1"), *two = find(&node, "mlx4_0:2");
+    dump_make();
+    dump_pci("0000:81:00.0", MELLANOX_IB);
+    dump_verbs("0000:81:00.0", "mlx4_0", 1, "InfiniBand", "4: ACTIVE", "40 Gb/sec (4X QDR)", FE80);
+    dump_verbs("0000:81:00.0", "mlx4_0", 2, "Ethernet", "2: INIT", "10 Gb/sec (1X QDR)", FE80);
+    dump_net("0000:81:00.0", "eth5", MAC, "down", NULL);
+    dump_file("sys/devices/pci/0000:81:00.0/net/eth5/dev_port", "1");
+    dump_net("0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_int_equal(node->nic_count, 2);
+    const struct nuioa_nic *one = find(node, "mlx4_0:1"), *two = find(node, "mlx4_0:2");
     assert_string_equal(one->netdev, "ib0");
     assert_string_equal(two->netdev, "eth5");
     assert_int_equal(one->card, two->card);
@@ -98,8 +79,6 @@ TEST(test_two_ports)
     assert_int_equal(two->kind, NUIOA_NIC_ROCE);
     assert_int_equal(two->state, NUIOA_NIC_DOWN);
     assert_string_equal(two->fabric, "");
-    nuioa_node_free(&node);
-    dump_remove(&dump);
 }
 
 /* The halves of a Socket Direct card have one system image GUID. So have the devices of a card with
@@ -119,99 +98,80 @@ TEST(test_socket_direct)
     static const char *const pci[] = { "0000:01:00.0", "0000:81:00.0", "0000:01:00.1",
                                        "0000:81:00.1" };
     for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
-        struct dump dump;
-        struct nuioa_node node;
-        dump_make(&dump);
+        dump_make();
         for (unsigned i = 0; i < (cases[c].two_ports ? 4 : 2); i++) {
             char name[16], path[128];
             snprintf(name, sizeof(name), "%s%u", cases[c].name, i);
-            dump_pci(&dump, pci[i], cases[c].ids);
-            dump_verbs(&dump, pci[i], name, 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+            dump_pci(pci[i], cases[c].ids);
+            dump_verbs(pci[i], name, 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
             snprintf(path, sizeof(path), "sys/devices/pci/%s/infiniband/%s/sys_image_guid", pci[i],
                      name);
-            dump_file(&dump, path, i % 2 ? cases[c].second : cases[c].first);
+            dump_file(path, i % 2 ? cases[c].second : cases[c].first);
         }
-        load(&node, &dump);
-        const struct nuioa_nic *last = &node.nics[node.nic_count - 1];
-        assert_int_equal(node.nic_count, cases[c].two_ports ? 4 : 2);
-        assert_int_equal(node.nics[0].card == last->card, cases[c].same);
-        nuioa_node_free(&node);
-        dump_remove(&dump);
+        struct nuioa_node *node = machine_load(dump_path, NULL);
+        const struct nuioa_nic *last = &node->nics[node->nic_count - 1];
+        assert_int_equal(node->nic_count, cases[c].two_ports ? 4 : 2);
+        assert_int_equal(node->nics[0].card == last->card, cases[c].same);
     }
 }
 
 TEST(test_virtual_function)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
-    dump_net(&dump, "0000:81:00.0", "eth0", MAC, "up", "25000");
-    dump_pci(&dump, "0000:81:00.2", MELLANOX_ETH);
-    dump_net(&dump, "0000:81:00.2", "eth0v0", MAC, "up", "100000");
-    dump_link(&dump, "sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
+    dump_make();
+    dump_pci("0000:81:00.0", MELLANOX_ETH);
+    dump_net("0000:81:00.0", "eth0", MAC, "up", "25000");
+    dump_pci("0000:81:00.2", MELLANOX_ETH);
+    dump_net("0000:81:00.2", "eth0v0", MAC, "up", "100000");
+    dump_link("sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
     /* its representor is on the card itself */
-    dump_net(&dump, "0000:81:00.0", "eth0r0", MAC, "up", "100000");
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth0r0/phys_port_name", "pf0vf0");
-    load(&node, &dump);
-    assert_true(find(&node, "eth0")->usable);
-    assert_true(find(&node, "eth0v0")->is_function && !find(&node, "eth0r0")->is_function);
-    assert_true(find(&node, "eth0v0")->is_virtual && !find(&node, "eth0v0")->usable);
-    assert_true(find(&node, "eth0r0")->is_virtual && !find(&node, "eth0r0")->usable);
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    dump_net("0000:81:00.0", "eth0r0", MAC, "up", "100000");
+    dump_file("sys/devices/pci/0000:81:00.0/net/eth0r0/phys_port_name", "pf0vf0");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_true(find(node, "eth0")->usable);
+    assert_true(find(node, "eth0v0")->is_function && !find(node, "eth0r0")->is_function);
+    assert_true(find(node, "eth0v0")->is_virtual && !find(node, "eth0v0")->usable);
+    assert_true(find(node, "eth0r0")->is_virtual && !find(node, "eth0r0")->usable);
 
     /* A container has the function alone: the card's netdev is in another namespace. */
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
-    dump_pci(&dump, "0000:81:00.2", MELLANOX_ETH);
-    dump_net(&dump, "0000:81:00.2", "net1", MAC, "up", "100000");
-    dump_link(&dump, "sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
-    load(&node, &dump);
-    assert_true(find(&node, "net1")->usable && find(&node, "net1")->is_function);
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    dump_make();
+    dump_pci("0000:81:00.0", MELLANOX_ETH);
+    dump_pci("0000:81:00.2", MELLANOX_ETH);
+    dump_net("0000:81:00.2", "net1", MAC, "up", "100000");
+    dump_link("sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
+    node = machine_load(dump_path, NULL);
+    assert_true(find(node, "net1")->usable && find(node, "net1")->is_function);
 }
 
 /* Members of a bond are no NICs of their own, but an InfiniBand port that IP bonds still is one. */
 TEST(test_bond)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:01:00.0", INTEL_ETH);
-    dump_net(&dump, "0000:01:00.0", "eth0", MAC, "up", "100000");
-    dump_file(&dump, "sys/devices/pci/0000:01:00.0/net/eth0/bonding_slave/state", "active");
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
-    dump_verbs(&dump, "0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
-    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/ib0/bonding_slave/state", "active");
-    load(&node, &dump);
-    assert_true(find(&node, "eth0")->is_virtual);
-    assert_true(find(&node, "mlx5_0:1")->usable);
-    assert_string_equal(find(&node, "mlx5_0:1")->netdev, "ib0");
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    dump_make();
+    dump_pci("0000:01:00.0", INTEL_ETH);
+    dump_net("0000:01:00.0", "eth0", MAC, "up", "100000");
+    dump_file("sys/devices/pci/0000:01:00.0/net/eth0/bonding_slave/state", "active");
+    dump_pci("0000:81:00.0", MELLANOX_IB);
+    dump_verbs("0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+    dump_net("0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    dump_file("sys/devices/pci/0000:81:00.0/net/ib0/bonding_slave/state", "active");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_true(find(node, "eth0")->is_virtual);
+    assert_true(find(node, "mlx5_0:1")->usable);
+    assert_string_equal(find(node, "mlx5_0:1")->netdev, "ib0");
 }
 
 /* Two ports as one RDMA device: its netdev is the bond, which is on no card. */
 TEST(test_rdma_bond)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
-    dump_verbs(&dump, "0000:81:00.0", "mlx5_bond_0", 1, "Ethernet", "4: ACTIVE", EDR, FE80);
-    dump_file(&dump,
-              "sys/devices/pci/0000:81:00.0/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0",
+    dump_make();
+    dump_pci("0000:81:00.0", MELLANOX_ETH);
+    dump_verbs("0000:81:00.0", "mlx5_bond_0", 1, "Ethernet", "4: ACTIVE", EDR, FE80);
+    dump_file("sys/devices/pci/0000:81:00.0/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0",
               "bond0");
-    dump_net(&dump, NULL, "bond0", MAC, "up", "100000");
-    load(&node, &dump);
-    const struct nuioa_nic *nic = find(&node, "mlx5_bond_0:1");
+    dump_net(NULL, "bond0", MAC, "up", "100000");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    const struct nuioa_nic *nic = find(node, "mlx5_bond_0:1");
     assert_true(nic->usable);
     assert_string_equal(nic->netdev, "bond0");
-    nuioa_node_free(&node);
-    dump_remove(&dump);
 }
 
 /* A topology with devices that hwloc was told to keep though no hardware is behind them. */
@@ -224,190 +184,143 @@ TEST(test_software_devices)
         "<object type=\"OSDev\" gp_index=\"903\" name=\"veth1\" osdev_type=\"2\"/>"
         "<object type=\"OSDev\" gp_index=\"904\" name=\"eth0.8\" osdev_type=\"2\"/>"
         "<object type=\"OSDev\" gp_index=\"905\" name=\"lo\" osdev_type=\"2\"/>";
-    char text[65536], path[] = "/tmp/nuioa-xml-XXXXXX", from[512];
-    const char *srcdir = getenv("srcdir");
-    snprintf(from, sizeof(from), "%s/../topologies/laptop-with-nic.xml", srcdir ? srcdir : ".");
-    FILE *in = fopen(from, "r"), *out = fdopen(mkstemp(path), "w");
-    assert_true(in && out);
-    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
-    char *end = strstr(text, "  </object>\n  <support"); /* of the machine */
+    char text[65536], *xml = file_text(file_of_sources("../topologies/laptop-with-nic.xml"));
+    const char *end = strstr(xml, "  </object>\n  <support"); /* of the machine */
     assert_non_null(end);
-    assert_true(fprintf(out, "%.*s%s%s", (int)(end - text), text, devices, end) > 0);
-    assert_int_equal(fclose(in) | fclose(out), 0);
-    struct nuioa_node node;
-    struct nuioa_source source = { .topology = path };
-    assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(node.nic_count, 5);
-    for (uint32_t i = 0; i < node.nic_count; i++) {
-        assert_int_equal(node.nics[i].is_virtual, i > 0); /* those without PCI are last */
-        assert_int_equal(node.nics[i].usable, i == 0);
+    int length = snprintf(text, sizeof(text), "%.*s%s%s", (int)(end - xml), xml, devices, end);
+    assert_in_range(length, 1, sizeof(text) - 1);
+    struct nuioa_node *node = machine_load(file_new(text, (size_t)length), NULL);
+    assert_int_equal(node->nic_count, 5);
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        assert_int_equal(node->nics[i].is_virtual, i > 0); /* those without PCI are last */
+        assert_int_equal(node->nics[i].usable, i == 0);
     }
-    assert_int_equal(find(&node, "rxe0:1")->kind, NUIOA_NIC_ROCE);
-    assert_string_equal(find(&node, "rxe0:1")->pci, "");
-    nuioa_node_free(&node);
+    assert_int_equal(find(node, "rxe0:1")->kind, NUIOA_NIC_ROCE);
+    assert_string_equal(find(node, "rxe0:1")->pci, "");
 }
 
 /* On a board without PCI: hardware all the same. */
 TEST(test_platform_device)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_link(&dump, "sys/class/net/eth0", "../../devices/platform/eth/net/eth0");
-    dump_file(&dump, "sys/devices/platform/eth/net/eth0/operstate", "up");
-    dump_file(&dump, "sys/devices/platform/eth/net/eth0/speed", "10000");
-    dump_link(&dump, "sys/devices/platform/eth/net/eth0/device", "../../../eth");
-    dump_file(&dump, "sys/devices/platform/eth/numa_node", "1");
-    load(&node, &dump);
-    const struct nuioa_nic *nic = find(&node, "eth0");
+    dump_make();
+    dump_link("sys/class/net/eth0", "../../devices/platform/eth/net/eth0");
+    dump_file("sys/devices/platform/eth/net/eth0/operstate", "up");
+    dump_file("sys/devices/platform/eth/net/eth0/speed", "10000");
+    dump_link("sys/devices/platform/eth/net/eth0/device", "../../../eth");
+    dump_file("sys/devices/platform/eth/numa_node", "1");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    const struct nuioa_nic *nic = find(node, "eth0");
     assert_true(nic->usable && !nic->is_virtual);
     assert_true(hwloc_bitmap_isset(nic->numas, 1) && hwloc_bitmap_weight(nic->numas) == 1);
     assert_int_equal(nic->rate_mbps, 10000);
-    nuioa_node_free(&node);
-    dump_remove(&dump);
 }
 
 TEST(test_kinds)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", "0x020000 0x17db 0x0501");
-    dump_net(&dump, "0000:81:00.0", "hsn0", MAC, "up", "200000");
-    dump_pci(&dump, "0000:82:00.0", "0x020000 0x1d0f 0xefa1");
-    dump_verbs(&dump, "0000:82:00.0", "rdmap0", 1, "Unspecified", "4: ACTIVE", EDR, FE80);
-    dump_pci(&dump, "0000:83:00.0", "0x020800 0x8086 0x24f0");
-    dump_verbs(&dump, "0000:83:00.0", "hfi1_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
-    dump_pci(&dump, "0000:84:00.0", "0x0c0330 0x1b21 0x1242");
-    dump_net(&dump, "0000:84:00.0", "usb0", MAC, "unknown", NULL);
-    load(&node, &dump);
-    assert_int_equal(find(&node, "hsn0")->kind, NUIOA_NIC_SLINGSHOT);
-    assert_int_equal(find(&node, "rdmap0:1")->kind, NUIOA_NIC_EFA);
-    assert_int_equal(find(&node, "hfi1_0:1")->kind, NUIOA_NIC_OMNIPATH);
-    assert_string_equal(find(&node, "hfi1_0:1")->fabric, "");
-    assert_true(find(&node, "hsn0")->usable);
-    for (uint32_t i = 0; i < node.nic_count; i++)
-        assert_true(strcmp(node.nics[i].name, "usb0") || node.nics[i].kind == NUIOA_NIC_OTHER);
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    dump_make();
+    dump_pci("0000:81:00.0", "0x020000 0x17db 0x0501");
+    dump_net("0000:81:00.0", "hsn0", MAC, "up", "200000");
+    dump_pci("0000:82:00.0", "0x020000 0x1d0f 0xefa1");
+    dump_verbs("0000:82:00.0", "rdmap0", 1, "Unspecified", "4: ACTIVE", EDR, FE80);
+    dump_pci("0000:83:00.0", "0x020800 0x8086 0x24f0");
+    dump_verbs("0000:83:00.0", "hfi1_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+    dump_pci("0000:84:00.0", "0x0c0330 0x1b21 0x1242");
+    dump_net("0000:84:00.0", "usb0", MAC, "unknown", NULL);
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_int_equal(find(node, "hsn0")->kind, NUIOA_NIC_SLINGSHOT);
+    assert_int_equal(find(node, "rdmap0:1")->kind, NUIOA_NIC_EFA);
+    assert_int_equal(find(node, "hfi1_0:1")->kind, NUIOA_NIC_OMNIPATH);
+    assert_string_equal(find(node, "hfi1_0:1")->fabric, "");
+    assert_true(find(node, "hsn0")->usable);
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        assert_true(strcmp(node->nics[i].name, "usb0") || node->nics[i].kind == NUIOA_NIC_OTHER);
 }
 
 /* --- locality --------------------------------------------------------------------------------- */
 
-static void check_locality(const struct dump *dump, enum nuioa_locality locality, int numa,
-                           unsigned warnings)
+static void check_locality(enum nuioa_locality locality, int numa, unsigned warnings)
 {
-    struct nuioa_node node;
-    load(&node, dump);
-    const struct nuioa_nic *nic = find(&node, "eth0");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    const struct nuioa_nic *nic = find(node, "eth0");
     assert_string_equal(nuioa_locality_name(nic->locality), nuioa_locality_name(locality));
     assert_int_equal(hwloc_bitmap_first(nic->numas), numa);
     assert_int_equal(nic->level != NULL, numa >= 0);
     assert_int_equal(hwloc_bitmap_iszero(nic->cpus), numa < 0);
-    assert_int_equal(node.warnings.count, warnings);
-    nuioa_node_free(&node);
+    assert_int_equal(node->warnings.count, warnings);
 }
 
 TEST(test_locality)
 {
-    struct dump dump;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:f1:00.0", INTEL_ETH);
-    dump_net(&dump, "0000:f1:00.0", "eth0", MAC, "up", "25000");
-    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    dump_make();
+    dump_pci("0000:f1:00.0", INTEL_ETH);
+    dump_net("0000:f1:00.0", "eth0", MAC, "up", "25000");
+    check_locality(NUIOA_LOCALITY_UNKNOWN, -1, 0);
     /* the device knows what its host bridge does not */
-    dump_file(&dump, "sys/devices/pci/0000:f1:00.0/numa_node", "1");
-    check_locality(&dump, NUIOA_LOCALITY_SYSFS, 1, 0);
+    dump_file("sys/devices/pci/0000:f1:00.0/numa_node", "1");
+    check_locality(NUIOA_LOCALITY_SYSFS, 1, 0);
     /* a NUMA node that does not exist */
-    dump_file(&dump, "sys/devices/pci/0000:f1:00.0/numa_node", "7");
-    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    dump_file("sys/devices/pci/0000:f1:00.0/numa_node", "7");
+    check_locality(NUIOA_LOCALITY_UNKNOWN, -1, 0);
     /* the administrator knows better */
     setenv("HWLOC_PCI_LOCALITY", "0000:f1 0x3;", 1);
-    check_locality(&dump, NUIOA_LOCALITY_OVERRIDE, 0, 0);
+    check_locality(NUIOA_LOCALITY_OVERRIDE, 0, 0);
     setenv("HWLOC_PCI_LOCALITY", "0000:41-42 0x3", 1);
-    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    check_locality(NUIOA_LOCALITY_UNKNOWN, -1, 0);
     unsetenv("HWLOC_PCI_LOCALITY");
-    dump_remove(&dump);
 }
 
 TEST(test_contradiction)
 {
-    struct dump dump;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", INTEL_ETH);
-    dump_net(&dump, "0000:81:00.0", "eth0", MAC, "up", "25000");
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/numa_node", "0");
-    check_locality(&dump, NUIOA_LOCALITY_HWLOC, 1, 1);
-    dump_remove(&dump);
+    dump_make();
+    dump_pci("0000:81:00.0", INTEL_ETH);
+    dump_net("0000:81:00.0", "eth0", MAC, "up", "25000");
+    dump_file("sys/devices/pci/0000:81:00.0/numa_node", "0");
+    check_locality(NUIOA_LOCALITY_HWLOC, 1, 1);
 }
 
 /* hwloc 2.13 lists cxi0 without a hardware address. It is left out if the netdev of the same card
  * is there, and is the card's only name if the netdev is not. */
 TEST(test_slingshot)
 {
-    static const char netdev[] = "name=\"hsn0\"";
-    char name[512], path[] = "/tmp/nuioa-cxi-XXXXXX", *text = NULL;
-    struct nuioa_source source = { .topology = path };
-    struct nuioa_node node;
-    size_t room = 0;
-    const char *srcdir = getenv("srcdir");
-    snprintf(name, sizeof(name), "%s/../topologies/slingshot-cxi.xml", srcdir ? srcdir : ".");
-    FILE *in = fopen(name, "r");
-    assert_non_null(in);
-    ssize_t length = getdelim(&text, &room, '\0', in);
-    fclose(in);
-    assert_true(length > 0);
-    char *from = strstr(text, netdev), *to = from ? strstr(from, "osdev_type=\"2\"") : NULL;
+    char *text = file_text(file_of_sources("../topologies/slingshot-cxi.xml"));
+    char *from = strstr(text, "name=\"hsn0\""), *to = strstr(from, "osdev_type=\"2\"");
     assert_non_null(to);
     for (int there = 1; there >= 0; there--) {
         to[strlen("osdev_type=\"")] = there ? '2' : '0'; /* 0: a disk */
-        int fd = there ? mkstemp(path) : open(path, O_WRONLY | O_TRUNC);
-        assert_int_equal(write(fd, text, (size_t)length), length);
-        close(fd);
-        assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
-        assert_int_equal(node.nic_count, 2);
-        assert_string_equal(find(&node, there ? "hsn0" : "cxi0")->cxi, "cxi0");
-        assert_string_equal(find(&node, "hsn1")->cxi, "cxi1");
-        nuioa_node_free(&node);
+        struct nuioa_node *node = machine_load(file_new(text, strlen(text)), NULL);
+        assert_int_equal(node->nic_count, 2);
+        assert_string_equal(find(node, there ? "hsn0" : "cxi0")->cxi, "cxi0");
+        assert_string_equal(find(node, "hsn1")->cxi, "cxi1");
     }
-    free(text);
-    unlink(path);
 }
 
 /* Older versions of hwloc do not list the device that libfabric opens; it is below the card's. */
 TEST(test_slingshot_device)
 {
-    struct dump dump;
-    struct nuioa_node node;
-    dump_make(&dump);
-    dump_pci(&dump, "0000:81:00.0", CRAY_ETH);
-    dump_net(&dump, "0000:81:00.0", "hsn3", MAC, "up", "200000");
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/cxi/cxi1/device", "x");
-    dump_file(&dump, "sys/devices/pci/0000:81:00.0/cxi/cxi_other/device", "x");
-    load(&node, &dump);
-    assert_int_equal(find(&node, "hsn3")->kind, NUIOA_NIC_SLINGSHOT);
-    assert_string_equal(find(&node, "hsn3")->cxi, "cxi1");
-    nuioa_node_free(&node);
-    dump_remove(&dump);
+    dump_make();
+    dump_pci("0000:81:00.0", CRAY_ETH);
+    dump_net("0000:81:00.0", "hsn3", MAC, "up", "200000");
+    dump_file("sys/devices/pci/0000:81:00.0/cxi/cxi1/device", "x");
+    dump_file("sys/devices/pci/0000:81:00.0/cxi/cxi_other/device", "x");
+    struct nuioa_node *node = machine_load(dump_path, NULL);
+    assert_int_equal(find(node, "hsn3")->kind, NUIOA_NIC_SLINGSHOT);
+    assert_string_equal(find(node, "hsn3")->cxi, "cxi1");
 }
 
 /* A root whose name leaves no room for that of a class. */
 TEST(test_long_root)
 {
-    struct dump dump;
     struct nuioa_sysfs sysfs;
     char root[PATH_MAX];
-    dump_make(&dump);
+    dump_make();
     for (int longer = 0; longer < 2; longer++) {
-        size_t used = strlen(dump.path), length = longer ? sizeof(root) - 12 : sizeof(root) - 30;
+        size_t used = strlen(dump_path), length = longer ? sizeof(root) - 12 : sizeof(root) - 30;
         memset(root, '/', sizeof(root));
-        memcpy(root, dump.path, used);
+        memcpy(root, dump_path, used);
         root[length] = '\0';
         nuioa_sysfs_open(&sysfs, root);
         assert_int_equal(sysfs.net >= 0, !longer);
         assert_int_equal(sysfs.drm, -1);
         nuioa_sysfs_close(&sysfs);
     }
-    dump_remove(&dump);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
@@ -161,7 +160,7 @@ static enum nuioa_path path_of(char letter)
 /* Two NUMA nodes with two GPUs each. */
 static void build(struct nuioa_node *node, const struct port *ports)
 {
-    machine_build(node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_plain(node, 2, 4);
     for (unsigned i = 0; i < 6 && ports[i].near; i++) {
         char name[2] = { (char)('a' + i), '\0' };
         struct nuioa_nic *nic = machine_nic(node, name, strpbrk(ports[i].near + 2, "pn") != NULL);
@@ -290,5 +289,4 @@ TEST(test_ranks)
     plan_case_option(s, "nic", "a");
     plan_case_make(s);
     assert_string_equal(plan_case_nics(s), "0,0,0,0");
-    plan_case_free(s);
 }

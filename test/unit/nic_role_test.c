@@ -10,7 +10,7 @@
 /* mlx5_0 to mlx5_2, a netdev eth3 alone; the second is also ib1, at 0000:41:00.0. */
 static void build(struct nuioa_node *node)
 {
-    machine_build(node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_plain(node, 2, 2);
     machine_nic(node, "mlx5_0", 0);
     struct nuioa_nic *second = machine_nic(node, "mlx5_1", 1);
     nuioa_copy(second->netdev, sizeof(second->netdev), "ib1");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "machine.h"
 #include "rounds.h"
 #include "topology/node.h"
@@ -115,10 +116,9 @@ TEST(test_round_trip)
 
 TEST(test_round_trip_of_topologies)
 {
-    char directory[400], path[700];
-    const char *srcdir = getenv("srcdir");
+    char path[700];
+    const char *directory = file_of_sources("../topologies");
     unsigned count = 0;
-    snprintf(directory, sizeof(directory), "%s/../topologies", srcdir ? srcdir : ".");
     DIR *files = opendir(directory);
     assert_non_null(files);
     for (struct dirent *entry; (entry = readdir(files));) {

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 #include "util/number.h"

@@ -2,25 +2,61 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "machine.h"
 #include "plan_case.h"
 #include "plan/plan_make.h"
 #include "unit.h"
+
+static struct plan_case *cases; /* of this test */
+
+void plan_case_free(struct plan_case *s)
+{
+    struct plan_case **at = &cases;
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (*at)
+        *at = s->next;
+    nuioa_plan_free(&s->plan);
+    for (unsigned i = 0; i < PLAN_CASE_TASKS_MAX; i++)
+        hwloc_bitmap_free(s->masks[i]);
+    nuioa_node_free(&s->node);
+    free(s);
+}
+
+static void free_all(void *unused)
+{
+    (void)unused;
+    while (cases)
+        plan_case_free(cases);
+}
 
 struct plan_case *plan_case_new(void)
 {
     struct plan_case *s = calloc(1, sizeof(*s));
     assert_non_null(s);
+    if (!cases)
+        unit_later(free_all, NULL);
+    s->next = cases;
+    cases = s;
     return s;
 }
 
-void plan_case_free(struct plan_case *s)
+struct plan_case *plan_case_hagrid(unsigned nic_numa, unsigned tasks, unsigned cpus_per_task)
 {
-    nuioa_plan_free(&s->plan);
-    for (unsigned i = 0; i < s->request.task_count; i++)
-        hwloc_bitmap_free(s->masks[i]);
-    nuioa_node_free(&s->node);
-    free(s);
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, nic_numa);
+    plan_case_on(s, tasks, cpus_per_task);
+    return s;
+}
+
+struct plan_case *plan_case_quad(unsigned tasks, unsigned cpus_per_task)
+{
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, tasks, cpus_per_task);
+    return s;
 }
 
 void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
@@ -28,7 +64,7 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
     nuioa_options_init(&s->options);
     s->options.mode = NUIOA_ON;
     for (unsigned i = 0; i < tasks; i++)
-        s->masks[i] = hwloc_bitmap_alloc();
+        s->masks[i] = s->masks[i] ? s->masks[i] : hwloc_bitmap_alloc();
     if (nuioa_default_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks,
                               &s->err))
         fail_msg("%s", s->err.text);
@@ -40,6 +76,22 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
         .task_count = tasks,
         .tasks = s->tasks,
     };
+}
+
+void plan_case_bind(struct plan_case *s, const char *masks)
+{
+    char copy[512], *rest = copy;
+    assert_true(strlen(masks) < sizeof(copy));
+    strcpy(copy, masks);
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        assert_int_equal(hwloc_bitmap_list_sscanf(s->masks[i], strsep(&rest, ";")), 0);
+    assert_null(rest);
+}
+
+void plan_case_unbind(struct plan_case *s)
+{
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
 }
 
 void plan_case_option(struct plan_case *s, const char *name, const char *value)
@@ -126,6 +178,18 @@ const char *plan_case_numas(const struct plan_case *s)
     return text;
 }
 
+const char *plan_case_cpus(const struct plan_case *s)
+{
+    static char text[2048];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        char list[256];
+        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ";" : "", list);
+    }
+    return text;
+}
+
 const char *plan_case_nics(const struct plan_case *s)
 {
     static char text[512];
@@ -149,4 +213,13 @@ const char *plan_case_all_nics(const struct plan_case *s)
                                      a->nics[k]);
     }
     return text;
+}
+
+const char *plan_case_variable(const char *block, const char *name)
+{
+    size_t length = strlen(name);
+    for (; *block; block += strlen(block) + 1)
+        if (!strncmp(block, name, length) && block[length] == '=')
+            return block + length + 1;
+    return NULL;
 }

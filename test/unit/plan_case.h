@@ -20,14 +20,26 @@ struct plan_case {
     struct nuioa_request request;
     struct nuioa_plan plan;
     struct nuioa_error err;
+    struct plan_case *next;
 };
 
-/* Returns an empty case, which plan_case_free frees. Build its node before anything else. */
+/* Returns an empty case. Build its node before anything else. It is freed when the test has ended,
+ * or by plan_case_free: tests of many rounds call that. */
 struct plan_case *plan_case_new(void);
 void plan_case_free(struct plan_case *test);
 
 /* Makes a request for `tasks` ranks, in block distribution over whole cores, with mode on. */
 void plan_case_on(struct plan_case *test, unsigned tasks, unsigned cpus_per_task);
+
+/* Such a request for machine_hagrid, with the NIC on this NUMA node, or for machine_quad. */
+struct plan_case *plan_case_hagrid(unsigned nic_numa, unsigned tasks, unsigned cpus_per_task);
+struct plan_case *plan_case_quad(unsigned tasks, unsigned cpus_per_task);
+
+/* Gives the ranks other masks: "0;1;8-9". */
+void plan_case_bind(struct plan_case *test, const char *masks);
+
+/* All ranks have all CPUs of the node, as Slurm leaves them in a step that is wider than them. */
+void plan_case_unbind(struct plan_case *test);
 
 /* Sets an option as a user types it for srun: "policy", "latency". */
 void plan_case_option(struct plan_case *test, const char *name, const char *value);
@@ -53,7 +65,13 @@ void plan_case_make(struct plan_case *test);
 const char *plan_case_numas(const struct plan_case *test);
 const char *plan_case_nics(const struct plan_case *test);
 
+/* Returns the CPUs of each rank: "6-7,10;0-1". The text is static as above. */
+const char *plan_case_cpus(const struct plan_case *test);
+
 /* Returns all NICs of each rank: "0,2;1,3". The text is static as above. */
 const char *plan_case_all_nics(const struct plan_case *test);
+
+/* Returns the value of a variable in a block of settings "NAME=VALUE\0...\0", or NULL. */
+const char *plan_case_variable(const char *block, const char *name);
 
 #endif

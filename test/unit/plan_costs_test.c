@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_explain.h"
@@ -16,12 +12,7 @@ static struct plan_case *small(const struct nuioa_pair *pairs, uint32_t count,
                                const double *weights)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 2,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 2);
     machine_nic(&s->node, "mlx5_0", 1);
     plan_case_on(s, 4, 1);
     s->request.pairs = pairs;
@@ -66,7 +57,6 @@ TEST(test_terms)
     assert_string_equal(why(s, 3), "already beside its NIC");
     assert_int_equal(s->plan.assignments[3].costs.gave_way, -1);
     assert_int_equal(s->plan.assignments[3].costs.heavier, 0);
-    plan_case_free(s);
 }
 
 TEST(test_weights_alone)
@@ -80,7 +70,6 @@ TEST(test_weights_alone)
     assert_int_equal(s->plan.assignments[3].costs.heavier, 2);
     assert_float_equal(s->plan.assignments[0].costs.before.nic, 4 * 1.3, 1e-9);
     assert_float_equal(s->plan.assignments[0].costs.after.nic, 4, 1e-9);
-    plan_case_free(s);
 }
 
 /* Three of many partners are kept: those with most traffic, and the lower of equal ones. */
@@ -88,9 +77,7 @@ TEST(test_partners)
 {
     static const struct nuioa_pair pairs[] = { { 0, 9, 5 }, { 0, 4, 7 }, { 0, 2, 5 }, { 0, 3, 1 },
                                                { 0, 8, 9 }, { 0, 1, 0 }, { 0, 7, 5 } };
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, 16, 1);
+    struct plan_case *s = plan_case_hagrid(5, 16, 1);
     s->request.pairs = pairs;
     s->request.pair_count = 7;
     s->request.hinted = true;
@@ -101,7 +88,6 @@ TEST(test_partners)
     assert_int_equal(a->partners[1], 4);
     assert_int_equal(a->partners[2], 2);
     assert_int_equal(s->plan.assignments[1].costs.partner_count, 0);
-    plan_case_free(s);
 }
 
 /* plan_case_make checks that the costs of the ranks add up to J of the mappers. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "rounds.h"
@@ -160,8 +161,7 @@ static void same_slice(const struct nuioa_profile *all, const struct nuioa_profi
 TEST(test_part)
 {
     uint32_t seed = 11, less = 0;
-    char path[] = "/tmp/nuioa-part-XXXXXX";
-    close(mkstemp(path));
+    const char *path = file_new("", 0);
     for (uint64_t round = 0; round < rounds(400); round++) {
         FILE *out = fopen(path, "w");
         write_random(out, &seed);
@@ -180,7 +180,6 @@ TEST(test_part)
         nuioa_profile_free(&part);
     }
     assert_true(less > rounds(400) / 2);
-    unlink(path);
 }
 
 /* Ranks that no file can have, and a file that is none. */

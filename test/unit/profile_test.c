@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
 #include "profile/profile_format.h"
@@ -19,14 +20,7 @@ static struct nuioa_error err;
 
 static int read_text(const char *text, size_t length, struct nuioa_profile *profile)
 {
-    char path[] = "/tmp/nuioa-profile-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, length), length);
-    close(fd);
-    int rc = nuioa_profile_read(path, profile, &err);
-    unlink(path);
-    return rc;
+    return nuioa_profile_read(file_new(text, length), profile, &err);
 }
 
 static void load(const char *text, struct nuioa_profile *profile)
@@ -127,12 +121,9 @@ TEST(test_files)
     assert_string_equal(err.text, "/no/such/file: No such file or directory");
     assert_int_equal(nuioa_profile_read("/", &p, &err), -EINVAL);
     assert_int_equal(nuioa_profile_read("/dev/zero", &p, &err), -EINVAL);
-    char path[] = "/tmp/nuioa-profile-XXXXXX";
-    int fd = mkstemp(path);
-    assert_int_equal(ftruncate(fd, NUIOA_PROFILE_BYTES_MAX + 1), 0);
+    const char *path = file_new("", 0);
+    assert_int_equal(truncate(path, NUIOA_PROFILE_BYTES_MAX + 1), 0);
     assert_int_equal(nuioa_profile_read(path, &p, &err), -EFBIG);
-    close(fd);
-    unlink(path);
     struct rlimit all, none = { .rlim_cur = 0 };
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
     none.rlim_max = all.rlim_max;
@@ -157,8 +148,9 @@ TEST(test_growing)
 {
     enum { LINE = 1 << 20 };
     struct nuioa_profile p;
-    char path[] = "/tmp/nuioa-profile-XXXXXX", *line = malloc(LINE);
-    int fd = mkstemp(path);
+    const char *path = file_new("", 0);
+    char *line = malloc(LINE);
+    int fd = open(path, O_WRONLY);
     memset(line, '#', LINE);
     line[LINE - 1] = '\n';
     for (long size = 0; size <= NUIOA_PROFILE_BYTES_MAX; size += LINE)
@@ -167,7 +159,6 @@ TEST(test_growing)
     int rc = nuioa_profile_read(path, &p, &err);
     was_small = 0;
     close(fd);
-    unlink(path);
     free(line);
     assert_int_equal(rc, -EFBIG);
     assert_non_null(strstr(err.text, ": larger than 256 MB"));
@@ -176,14 +167,7 @@ TEST(test_growing)
 /* Returns what nuioa_profile_list says of a file with this text. */
 static int read_list(const char *text, char *list, size_t size)
 {
-    char path[] = "/tmp/nuioa-profile-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    close(fd);
-    int rc = nuioa_profile_list(path, list, size, &err);
-    unlink(path);
-    return rc;
+    return nuioa_profile_list(file_new(text, strlen(text)), list, size, &err);
 }
 
 TEST(test_hints)
@@ -315,8 +299,7 @@ TEST(test_large_first)
 TEST(test_write)
 {
     struct nuioa_profile p, q;
-    char path[] = "/tmp/nuioa-profile-XXXXXX";
-    close(mkstemp(path));
+    const char *path = file_new("", 0);
     load("nuioa-profile 1\nranks 4 partial\nrank 3 1 2 3 4 5\npair 1 0 5 1 0\npair 0 2 7 2 6\n"
          "pair 1 0 1e3 1 40000\n",
          &p);
@@ -335,7 +318,6 @@ TEST(test_write)
     assert_int_equal(p.flow_count, 3); /* writing does not change it */
     nuioa_profile_free(&p);
     nuioa_profile_free(&q);
-    unlink(path);
 }
 
 /* Collectives stay apart from what the program sends to the same rank, in the file and in the
@@ -343,17 +325,13 @@ TEST(test_write)
 TEST(test_collectives)
 {
     struct nuioa_profile p, q;
-    char path[] = "/tmp/nuioa-profile-XXXXXX", text[256] = "";
-    close(mkstemp(path));
+    const char *path = file_new("", 0);
     load("nuioa-profile 1\nranks 3\ncoll 0 1 5 1 0\npair 0 1 70 2 0\ncoll 0 1 100 3 100\n"
          "coll 1 2 8 1 0\n",
          &p);
     assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
-    FILE *in = fopen(path, "r");
-    assert_true(fread(text, 1, sizeof(text) - 1, in) > 0);
-    fclose(in);
-    assert_string_equal(text, "nuioa-profile 1\nranks 3\npair 0 1 70 2 0\n"
-                              "coll 0 1 105 4 100\ncoll 1 2 8 1 0\n");
+    assert_string_equal(file_text(path), "nuioa-profile 1\nranks 3\npair 0 1 70 2 0\n"
+                                         "coll 0 1 105 4 100\ncoll 1 2 8 1 0\n");
     assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
     assert_int_equal(q.flow_count, 3);
     assert_false(q.flows[0].collective);
@@ -375,18 +353,14 @@ TEST(test_collectives)
     assert_float_equal(weight[1], 0.05 * 8, 1e-9);
     free(pairs);
     nuioa_profile_free(&p);
-    unlink(path);
 }
 
 /* The row is the sender; the metric says what the numbers are. */
 TEST(test_matrix)
 {
     struct nuioa_profile p;
-    char path[] = "/tmp/nuioa-profile-XXXXXX";
-    const char *name = path, text[] = "# a comment\n9 5 0\n0 9 0 \n\n2.5 0 9";
-    int fd = mkstemp(path);
-    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-    close(fd);
+    static const char text[] = "# a comment\n9 5 0\n0 9 0 \n\n2.5 0 9";
+    const char *name = file_new(text, sizeof(text) - 1);
     assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, &p, &err),
                      0);
     assert_int_equal(p.rank_count, 3);
@@ -405,7 +379,6 @@ TEST(test_matrix)
     nuioa_profile_free(&p);
     assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p, &err) <
                 0);
-    unlink(path);
 }
 
 TEST(test_traffic)

@@ -56,7 +56,6 @@ TEST(test_gpus_in_any_order)
             assert_int_equal(s->plan.assignments[i].gpu_count, 1);
             assert_int_equal(s->plan.assignments[i].gpus[0], s->tasks[i].gpus[0]);
         }
-        plan_case_free(s);
     }
 }
 
@@ -75,7 +74,6 @@ TEST(test_shapes)
                 plan_case_gpus(s, list);
                 plan_case_make(s);
                 check_one_gpu(s, gpu_shapes[t].name);
-                plan_case_free(s);
             }
 }
 
@@ -86,7 +84,6 @@ TEST(test_several_gpus_a_rank)
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "2,3;0,1;6,7;4,5");
     assert_int_equal(s->plan.assignments[0].path, NUIOA_PATH_PIX);
-    plan_case_free(s);
 
     /* the worst path counts; GPU 7 is on no switch with a NIC */
     s = gpu_machine_hgx(1);
@@ -96,7 +93,6 @@ TEST(test_several_gpus_a_rank)
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].nics[0], 0);
     assert_int_equal(s->plan.assignments[0].path, NUIOA_PATH_NODE);
-    plan_case_free(s);
 }
 
 /* Two GPUs may use both NICs of their switch, a third one only the first: without an augmenting
@@ -116,7 +112,6 @@ TEST(test_augmenting_path)
     plan_case_make(s);
     check_one_gpu(s, "three GPUs");
     assert_string_equal(plan_case_all_nics(s), "0;2;1");
-    plan_case_free(s);
 }
 
 /* Random paths, and random GPUs of the ranks. */
@@ -164,7 +159,6 @@ TEST(test_unknown_paths)
     hwloc_bitmap_copy(s->masks[1], s->node.numas[1].cpus);
     plan_case_make(s);
     assert_true(s->plan.assignments[1].nic >= 4);
-    plan_case_free(s);
 }
 
 /* Unknown GPUs change nothing: the rank has one NIC, near its CPUs, and no GPU is told. */
@@ -177,7 +171,6 @@ TEST(test_unknown_gpus)
     assert_int_equal(s->plan.assignments[0].gpu_count, 0);
     assert_int_equal(s->plan.assignments[0].path, NUIOA_PATH_UNKNOWN);
     assert_false(s->plan.assignments[0].gpus_known);
-    plan_case_free(s);
 
     /* a node without GPUs leaves no doubt */
     s = gpu_machine_equal_rails(2, 1);
@@ -185,7 +178,6 @@ TEST(test_unknown_gpus)
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
     assert_true(s->plan.assignments[0].gpus_known);
-    plan_case_free(s);
 }
 
 /* Ranks that see the same GPUs have one NIC each, and none that is near to none of these; it is the
@@ -206,7 +198,6 @@ TEST(test_gpus_that_others_see)
     assert_int_equal(s->plan.assignments[3].near_count, 0);
     plan_case_option(s, "rails", "3"); /* there are no three that may be near */
     plan_case_gpus(s, "?5,6;?5,6;?0,6;?0,1,2,3");
-    nuioa_plan_free(&s->plan);
     plan_case_make(s);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(s->plan.assignments[i].nic_count, 2);
@@ -215,7 +206,6 @@ TEST(test_gpus_that_others_see)
     plan_case_gpus(s, "?8;0;1;2");
     nuioa_plan_free(&s->plan);
     assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
-    plan_case_free(s);
 }
 
 /* Moves the NICs of one rank to another plan. */
@@ -300,5 +290,4 @@ TEST(test_a_gpu_that_is_not_there)
     plan_case_gpus(s, "8");
     assert_true(nuioa_plan_make(&s->request, &plan, &s->err) < 0);
     assert_string_equal(s->err.text, "rank 0 has a GPU that the node lacks");
-    plan_case_free(s);
 }

@@ -110,7 +110,6 @@ TEST(test_shapes)
         for (unsigned g = 0; g < b.gpus; g++)
             for (unsigned n = 0; n < b.nics; n++)
                 b.path[g][n] = s->node.paths[g * b.nics + n];
-        plan_case_free(s);
         start_all(&b);
     }
 }
@@ -166,5 +165,4 @@ TEST(test_one_step)
     plan_case_gpus(s, "3;2");
     plan_case_make(s);
     assert_string_equal(plan_case_nics(s), "1,0");
-    plan_case_free(s);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +14,7 @@ static struct plan_case *four_rails(unsigned tasks, const double *weights)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 4,
-                                .cores = 4,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 4, 4);
     for (unsigned n = 0; n < 4; n++)
         machine_nic(&s->node, names[n], n);
     plan_case_on(s, tasks, 16 / tasks);
@@ -62,7 +56,6 @@ TEST(test_heavy_ranks_use_all_rails)
         if (s->plan.assignments[i].moved)
             assert_non_null(strstr(nuioa_report_why(&s->plan, i, why, sizeof(why)),
                                    i < 4 ? "share the load" : "gave way to rank"));
-    plan_case_free(s);
 }
 
 TEST(test_by_weight)
@@ -74,7 +67,6 @@ TEST(test_by_weight)
     loads(s, load);
     for (unsigned n = 0; n < 4; n++)
         assert_float_equal(load[n], 9, 0);
-    plan_case_free(s);
 }
 
 TEST(test_nobody_moves_for_nothing)
@@ -87,7 +79,6 @@ TEST(test_nobody_moves_for_nothing)
         plan_case_make(s);
         assert_false(s->plan.moved);
         assert_string_equal(s->plan.mapper, "keep");
-        plan_case_free(s);
     }
 }
 
@@ -98,12 +89,7 @@ TEST(test_by_rate)
     static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
     double load[2];
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 5,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 5);
     machine_nic(&s->node, "slow", 0)->rate_mbps = 25000;
     machine_nic(&s->node, "fast", 1);
     plan_case_on(s, 10, 1);
@@ -113,7 +99,6 @@ TEST(test_by_rate)
     loads(s, load);
     assert_float_equal(load[0], 2, 0);
     assert_float_equal(load[1], 8, 0);
-    plan_case_free(s);
 }
 
 /* Two ports of one card share its bus, so an exchange between them gains nothing. */
@@ -121,19 +106,13 @@ TEST(test_one_card)
 {
     static const double weights[8] = { 9, 9 };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 4,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 4);
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1)->card = 0;
     plan_case_on(s, 8, 1);
     plan_case_weigh(s, weights);
     plan_case_make(s);
     assert_false(s->plan.moved);
-    plan_case_free(s);
 }
 
 /* Ranks with mutual traffic are not separated for a rail, because J would rise. A pair may move. */
@@ -155,7 +134,6 @@ TEST(test_neighbours_go_before)
     s->request.pair_count = 1;
     plan_case_make(s);
     assert_false(hwloc_bitmap_isequal(s->plan.assignments[0].numas, s->plan.assignments[1].numas));
-    plan_case_free(s);
 }
 
 /* Two NUMA nodes of eight ranks, groups of `size` with mutual traffic; ranks 0 and 2 * size -
@@ -165,12 +143,7 @@ static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
     double weights[16] = { 0 };
     weights[0] = weights[size < 8 ? 2 * size - 1 : 7] = 9;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 8,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 8);
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1);
     plan_case_on(s, 16, 1);
@@ -197,22 +170,18 @@ TEST(test_neighbours_go_along)
                                              assignments[pairs[k].second].numas));
         assert_float_equal(s->plan.before.j - s->plan.after.j, 18, 1e-9);
         assert_float_equal(s->plan.before.neighbours, s->plan.after.neighbours, 1e-9);
-        plan_case_free(s);
     }
     struct nuioa_pair pairs[64];
     struct plan_case *s = two_groups(8, pairs);
     plan_case_make(s);
     assert_false(s->plan.moved);
-    plan_case_free(s);
 }
 
 /* A heavy rank never moves farther from the NICs to use another rail. */
 TEST(test_levels_go_before)
 {
     static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, 8, 2);
+    struct plan_case *s = plan_case_quad(8, 2);
     plan_case_weigh(s, weights);
     plan_case_make(s);
     double load[2];
@@ -228,7 +197,6 @@ TEST(test_levels_go_before)
     plan_case_make(s);
     for (unsigned i = 4; i < 7; i++)
         assert_int_equal(s->plan.assignments[i].level, 0);
-    plan_case_free(s);
 }
 
 /* InfiniBand of 100 Gb/s on one NUMA node, Ethernet of `mbps` on the other; the last rank is
@@ -237,12 +205,7 @@ static struct plan_case *two_kinds(uint32_t mbps)
 {
     static const double weights[4] = { 0, 0, 0, 9 };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){
-                                .numas = 2,
-                                .cores = 2,
-                                .threads = 1,
-                                .numas_per_package = 1,
-                            });
+    machine_plain(&s->node, 2, 2);
     machine_nic(&s->node, "ib", 0);
     struct nuioa_nic *eth = machine_nic(&s->node, "eth", 1);
     eth->kind = NUIOA_NIC_ETHERNET;
@@ -278,7 +241,6 @@ TEST(test_two_kinds)
             fail_msg("case %zu: the heavy rank is on NUMA node %d", t, numa);
         for (unsigned i = 1; i < 4; i++)
             assert_int_equal(s->plan.assignments[i].nic, s->plan.assignments[0].nic);
-        plan_case_free(s);
     }
 }
 
@@ -296,7 +258,6 @@ TEST(test_fabrics_are_not_mixed)
         assert_true(s->plan.assignments[i].nic >= 2);
     assert_int_equal(s->plan.warnings.count, 2);
     assert_non_null(strstr(s->plan.warnings.text[0], "a:1 ignored: it is not on the fabric of d"));
-    plan_case_free(s);
 }
 
 /* A NIC whose place is unknown is left out if that of others is known. */
@@ -313,14 +274,13 @@ TEST(test_unknown_place)
         assert_true(s->plan.assignments[i].nic > 0);
     assert_int_equal(s->plan.warnings.count, 1);
     assert_non_null(strstr(s->plan.warnings.text[0], "a:1 ignored: its NUMA node is unknown"));
-    plan_case_free(s);
 }
 
 /* Two NICs of one NUMA node, each local to half of its cores: each rank has that of its half. */
 TEST(test_halves_of_a_numa_node)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    machine_plain(&s->node, 1, 4);
     for (unsigned n = 0; n < 2; n++) {
         struct nuioa_nic *nic = machine_nic(&s->node, n ? "b" : "a", 0);
         hwloc_bitmap_zero(nic->cpus);
@@ -329,7 +289,6 @@ TEST(test_halves_of_a_numa_node)
     plan_case_on(s, 4, 1);
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "1;1;0;0");
-    plan_case_free(s);
 }
 
 /* A rank that spans NUMA nodes uses the NICs beside some of its CPUs, not others as far from the
@@ -339,7 +298,6 @@ TEST(test_beside_some_cpus)
     struct plan_case *s = four_rails(2, (const double[]){ 1, 1 });
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1;2,3");
-    plan_case_free(s);
 
     s = four_rails(4, (const double[]){ 1, 1, 1, 1 }); /* whatever their order is */
     for (unsigned i = 0; i < 4; i++) {
@@ -349,7 +307,6 @@ TEST(test_beside_some_cpus)
     plan_case_option(s, "nuioa", "export");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "2;3;0;1");
-    plan_case_free(s);
 }
 
 /* A rank alone with CPUs beside each NIC, and all of them beside none, is told none, and why. */
@@ -385,7 +342,6 @@ TEST(test_no_own_nic)
     plan_case_option(s, "nic", "a,b"); /* both are as far */
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
-    plan_case_free(s);
 }
 
 /* One rank with all cores uses all rails, so its memory is spread over their NUMA nodes. */
@@ -406,7 +362,6 @@ TEST(test_memory_of_several_rails)
     plan_case_option(s, "nic", "auto");
     plan_case_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "kept");
-    plan_case_free(s);
 
     /* Beside one of the rails it uses that one alone, unless more are asked for. */
     s = four_rails(1, weights);
@@ -421,7 +376,6 @@ TEST(test_memory_of_several_rails)
     assert_string_equal(plan_case_all_nics(s), "2,0");
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0,2");
-    plan_case_free(s);
 
     s = four_rails(2, weights);
     plan_case_option(s, "mem", "nic");
@@ -431,5 +385,4 @@ TEST(test_memory_of_several_rails)
     plan_case_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0-3");
-    plan_case_free(s);
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu_machine.h"
@@ -35,7 +33,6 @@ TEST(test_rails)
         if (strcmp(plan_case_all_nics(s), cases[t].wanted))
             fail_msg("%u NICs, %u ranks, rails=%s: %s, not %s", cases[t].nics, cases[t].tasks,
                      cases[t].rails, plan_case_all_nics(s), cases[t].wanted);
-        plan_case_free(s);
     }
 }
 
@@ -48,7 +45,6 @@ TEST(test_rails_farther_away)
     plan_case_option(s, "rails", "3");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1,2");
-    plan_case_free(s);
 }
 
 /* Rails that are left go to GPUs too, but those of other GPUs are left to them. */
@@ -81,7 +77,6 @@ TEST(test_rails_of_gpus)
         if (strcmp(plan_case_all_nics(s), cases[t].wanted))
             fail_msg("%s, GPUs %s, rails=%s: %s, not %s", gpu_shapes[cases[t].shape].name,
                      cases[t].gpus, cases[t].rails, plan_case_all_nics(s), cases[t].wanted);
-        plan_case_free(s);
     }
 }
 
@@ -95,7 +90,6 @@ TEST(test_fewer_rails_than_gpus)
     plan_case_option(s, "rails", "1");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0;2;1");
-    plan_case_free(s);
 }
 
 /* With fewer rails than GPUs, a GPU that is far from every NIC needs none of its own. */
@@ -109,7 +103,6 @@ TEST(test_a_gpu_far_from_all)
     plan_case_option(s, "rails", "2");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,2");
-    plan_case_free(s);
 }
 
 /* Each GPU has a part of its rank's weight: here two of them share a NIC, and ranks do not. */
@@ -119,7 +112,6 @@ TEST(test_weight_of_several_gpus)
     plan_case_gpus(s, "0,1;2;3");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "1;2;0");
-    plan_case_free(s);
 }
 
 /* Two cards with two ports: the second port goes to the rank that uses the card. */
@@ -132,7 +124,6 @@ TEST(test_ports_of_cards)
     plan_case_weigh(s, weights);
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "2,3;0,1");
-    plan_case_free(s);
 }
 
 /* The second port of a card is left to a GPU which no rank has and which is as near. */
@@ -150,7 +141,6 @@ TEST(test_port_of_a_free_gpu)
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
     s->node.gpu_count = 2;
-    plan_case_free(s);
 }
 
 /* NICs that are left go to heavy ranks. */
@@ -161,7 +151,6 @@ TEST(test_rails_by_weight)
     plan_case_weigh(s, weights);
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,2,3;1");
-    plan_case_free(s);
 }
 
 /* NICs of 400, 100 and 25 Gb/s, all as near, have ranks by their rates. */
@@ -184,6 +173,5 @@ TEST(test_unlike_rates)
         plan_case_option(s, "rails", cases[t].rails);
         plan_case_make(s);
         assert_string_equal(plan_case_all_nics(s), cases[t].wanted);
-        plan_case_free(s);
     }
 }

@@ -105,7 +105,7 @@ static void equal_weights(struct plan_case *s)
 static void four_rails(struct plan_case *s)
 {
     static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3" };
-    machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+    machine_plain(&s->node, 4, 4);
     for (unsigned n = 0; n < 4; n++)
         machine_nic(&s->node, names[n], n);
     plan_case_on(s, 16, 1);
@@ -150,7 +150,7 @@ static void block_nearest(struct plan_case *s)
 /* Many ranks of two cores, half of them on two NUMA nodes. */
 static void block_spread(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 2, 24, 1, 1, NULL });
+    machine_plain(&s->node, 2, 24);
     machine_nic(&s->node, "mlx5_0", 1);
     plan_case_on(s, 17, 2);
     for (unsigned i = 0; i < 17; i += 2)
@@ -160,7 +160,7 @@ static void block_spread(struct plan_case *s)
 /* Two ranks on the first NUMA node, one on the NIC's, and no other core in the step. */
 static void block_hint(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_plain(&s->node, 2, 2);
     machine_nic(&s->node, "mlx5_0", 1);
     plan_case_on(s, 3, 1);
     hwloc_bitmap_clr(s->node.allowed_cpus, 3);
@@ -171,13 +171,12 @@ static void block_no_room(struct plan_case *s)
 {
     block_hint(s);
     s->request.task_count = 2;
-    hwloc_bitmap_free(s->masks[2]);
 }
 
 /* One NUMA node has all. */
 static void even(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    machine_plain(&s->node, 1, 4);
     machine_nic(&s->node, "mlx5_0", 0);
     plan_case_on(s, 4, 1);
 }
@@ -207,7 +206,7 @@ static void alone_nearest(struct plan_case *s)
 /* Both NICs are one level away, and the only free cores are beside the slower one. */
 static void alone_costs(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
+    machine_plain(&s->node, 3, 2);
     machine_nic(&s->node, "mlx5_0", 1)->rate_mbps = 80000;
     machine_nic(&s->node, "mlx5_1", 2);
     hwloc_bitmap_clr_range(s->node.allowed_cpus, 4, 5);
@@ -223,8 +222,7 @@ static void unbound(struct plan_case *s, unsigned tasks)
     machine_hagrid(&s->node, 5);
     plan_case_on(s, tasks, 0);
     s->options.asked = true;
-    for (unsigned i = 0; i < tasks; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    plan_case_unbind(s);
 }
 
 /* srun -n1 -c4: the step is these CPUs. */
@@ -269,16 +267,14 @@ static void share(struct plan_case *s)
 static void share_nearest(struct plan_case *s)
 {
     unbound(s, 2);
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.numas[5].cpus);
+    plan_case_bind(s, "10-11;10-11");
 }
 
 /* The same, another one. */
 static void share_far(struct plan_case *s)
 {
     unbound(s, 2);
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.numas[0].cpus);
+    plan_case_bind(s, "0-1;0-1");
 }
 
 static void share_heavier(struct plan_case *s)
@@ -359,8 +355,7 @@ static void pack_nearest(struct plan_case *s)
     plan_case_on(s, 2, 1);
     plan_case_weigh_by(s, plan_case_descending);
     plan_case_option(s, "cores", "pack");
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_only(s->masks[i], 10 + i);
+    plan_case_bind(s, "10;11");
 }
 
 /* Two ranks beside the NIC; four CPUs each are no longer there. */
@@ -370,8 +365,7 @@ static void pack_costs(struct plan_case *s)
     plan_case_on(s, 2, 1);
     plan_case_weigh_by(s, plan_case_descending);
     plan_case_option(s, "cores", "pack");
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_only(s->masks[i], 10 + i);
+    plan_case_bind(s, "10;11");
     s->request.cpus_per_task = 4;
 }
 

@@ -65,8 +65,7 @@ void block_no_free(struct plan_case *s)
 void block_spread_equal(struct plan_case *s)
 {
     free_cpus(s);
-    hwloc_bitmap_list_sscanf(s->masks[0], "0,2-4");
-    hwloc_bitmap_list_sscanf(s->masks[1], "1,8-10");
+    plan_case_bind(s, "0,2-4;1,8-10");
 }
 
 /* The only rank has one of the two cores of its step. */

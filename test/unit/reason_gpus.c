@@ -6,7 +6,7 @@
 /* Two ranks on two sockets, each with a GPU of the other one; the user typed --nuioa. */
 void follow(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_plain(&s->node, 2, 2);
     machine_nic(&s->node, "mlx5_0", 0);
     machine_gpu(&s->node, 0);
     machine_gpu(&s->node, 1);
@@ -43,8 +43,7 @@ void gpus_no_numa(struct plan_case *s)
 void follow_free(struct plan_case *s)
 {
     follow(s);
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_only(s->masks[i], 2 * i);
+    plan_case_bind(s, "0;2");
     plan_case_gpus(s, "1;1");
 }
 
@@ -69,20 +68,18 @@ void follow_no_free(struct plan_case *s)
 void follow_share(struct plan_case *s)
 {
     follow(s);
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    plan_case_unbind(s);
 }
 
 /* The step has three cores of the GPU's socket, and one of the other. */
 void follow_share_far(struct plan_case *s)
 {
-    machine_build(&s->node, &(struct shape){ 2, 3, 1, 1, NULL });
+    machine_plain(&s->node, 2, 3);
     machine_gpu(&s->node, 0);
     plan_case_on(s, 2, 2);
     s->options.asked = true;
     plan_case_gpus(s, "0;0");
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_list_sscanf(s->masks[i], "0-3");
+    plan_case_bind(s, "0-3;0-3");
 }
 
 void follow_share_takes(struct plan_case *s)
@@ -95,7 +92,6 @@ void follow_alone(struct plan_case *s)
 {
     follow(s);
     s->request.task_count = 1;
-    hwloc_bitmap_free(s->masks[1]);
 }
 
 void follow_costs(struct plan_case *s)

@@ -4,9 +4,9 @@
  * table in doc/report.md. It prints the rows that the table lacks. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "machine.h"
 #include "reason_case.h"
 #include "unit.h"
@@ -21,20 +21,6 @@ static void print_row(FILE *out, unsigned reason)
 {
     fprintf(out, "| %s | %s | `%s` |\n", reason_cases[reason].when, nuioa_reason_text(reason),
             reason_cases[reason].name);
-}
-
-/* Returns the page, which the caller frees. */
-static char *read_page(void)
-{
-    char path[4096], *text = calloc(1, 1 << 20);
-    const char *top = getenv("srcdir");
-    snprintf(path, sizeof(path), "%s/../../doc/report.md", top ? top : ".");
-    FILE *in = fopen(path, "re");
-    if (!in)
-        fail_msg("%s cannot be read", path);
-    assert_true(fread(text, 1, (1 << 20) - 1, in) > 0);
-    fclose(in);
-    return text;
 }
 
 /* Every situation leads to its sentence, and no rank has moved where the sentence says so. */
@@ -58,11 +44,9 @@ TEST(test_sentences)
 /* The caller's reason is the plan's, the page has it, and no rank moves. */
 TEST(test_callers)
 {
-    char *page = read_page();
+    const char *page = file_text(file_of_sources("../../doc/report.md"));
     for (unsigned reason = NUIOA_REASON_GPUS_LATE; reason < NUIOA_REASON_COUNT; reason++) {
-        struct plan_case *s = plan_case_new();
-        machine_hagrid(&s->node, 5);
-        plan_case_on(s, 8, 1);
+        struct plan_case *s = plan_case_hagrid(5, 8, 1);
         plan_case_weigh_by(s, plan_case_descending);
         s->request.stay = reason;
         plan_case_make(s);
@@ -71,14 +55,13 @@ TEST(test_callers)
         assert_false(s->plan.moved);
         if (!strstr(page, s->plan.reason))
             fail_msg("doc/report.md lacks: %s", s->plan.reason);
-        plan_case_free(s);
     }
-    free(page);
 }
 
 TEST(test_page)
 {
-    char row[1024], *page = read_page();
+    const char *page = file_text(file_of_sources("../../doc/report.md"));
+    char row[1024];
     unsigned wanted = 0, found = 0, rows = 0;
     for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
         if (is_callers(reason))
@@ -96,7 +79,6 @@ TEST(test_page)
         rows++;
     assert_int_equal(found, wanted);
     assert_int_equal(rows, wanted);
-    free(page);
 }
 
 /* A sentence, with what is added to it, fits into a plan and into what nodes send. */

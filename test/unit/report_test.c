@@ -188,12 +188,7 @@ TEST_WITHIN(test_no_hints, start, finish)
 TEST_WITHIN(test_no_nic, start, finish)
 {
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){
-                             .numas = 2,
-                             .cores = 2,
-                             .threads = 1,
-                             .numas_per_package = 1,
-                         });
+    machine_plain(&node, 2, 2);
     make_plan(4, 1, true);
     char *text = text_of(true);
     check_lines(text);
@@ -231,12 +226,7 @@ TEST_WITHIN(test_long, start, finish)
 TEST_WITHIN(test_many, start, finish)
 {
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){
-                             .numas = 4,
-                             .cores = 32,
-                             .threads = 1,
-                             .numas_per_package = 1,
-                         });
+    machine_plain(&node, 4, 32);
     machine_nic(&node, "mlx5_0", 1);
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(128, 1, false);
@@ -321,12 +311,7 @@ TEST_WITHIN(test_explain_unmoved, start, finish)
 TEST_WITHIN(test_explain_many, start, finish)
 {
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){
-                             .numas = 4,
-                             .cores = 32,
-                             .threads = 1,
-                             .numas_per_package = 1,
-                         });
+    machine_plain(&node, 4, 32);
     machine_nic(&node, "mlx5_0", 1);
     make_plan(128, 1, true);
     char *text = text_of(true);
@@ -409,7 +394,7 @@ TEST_WITHIN(test_node, start, finish)
 TEST_WITHIN(test_many_numas, start, finish)
 {
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){ 17, 1, 1, 1, NULL });
+    machine_plain(&node, 17, 1);
     char *text = nuioa_report_node(&node);
     assert_string_equal(words_of(text, "17 x"), "17 x 17: see nuioa topo --json");
     free(text);

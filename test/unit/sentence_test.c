@@ -2,7 +2,6 @@
 
 /* Compares the sentences of a report with the plan that they describe. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,15 +11,6 @@
 #include "unit.h"
 
 static const double weights[16] = { 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
-
-/* Returns a case with 8 NUMA nodes of 2 cores and the NIC on NUMA node 5. */
-static struct plan_case *hagrid(unsigned tasks, unsigned cpus_per_task)
-{
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, tasks, cpus_per_task);
-    return s;
-}
 
 /* Makes the plan and returns its report on one line, which the caller frees. */
 static char *report_of(struct plan_case *s, bool explain)
@@ -73,7 +63,7 @@ static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, d
 /* Six ranks are far from the NIC: exchanges gain little, and other cores would gain more. */
 TEST(test_bound_is_of_exchanges)
 {
-    struct plan_case *s = hagrid(6, 1);
+    struct plan_case *s = plan_case_hagrid(5, 6, 1);
     unsigned mask_of[] = { 0, 1, 2, 3, 4, 5 };
     double least = 1e9, far = 0;
     plan_case_weigh(s, weights + 10);
@@ -88,26 +78,23 @@ TEST(test_bound_is_of_exchanges)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
     assert_true(far < s->plan.bound);
     says(s, true, "in Slurm's closest masks", true);
-    plan_case_free(s);
 }
 
 /* Rank 0 has a larger mask. No other rank may have it, and then the bound is not valid. */
 TEST(test_no_bound_of_unequal_masks)
 {
-    struct plan_case *s = hagrid(4, 1);
+    struct plan_case *s = plan_case_hagrid(5, 4, 1);
     plan_case_weigh(s, weights);
-    hwloc_bitmap_set_range(s->masks[0], 14, 15);
-    hwloc_bitmap_clr(s->masks[0], 0);
+    plan_case_bind(s, "14-15;1;2;3");
     says(s, true, "can be below", false);
     says(s, true, "the bound", false);
     assert_false(s->plan.bound_known);
-    plan_case_free(s);
 }
 
 /* There are more NUMA nodes than ranks, so better CPUs exist, but not among Slurm's masks. */
 TEST(test_nothing_better_is_of_masks)
 {
-    struct plan_case *s = hagrid(2, 1);
+    struct plan_case *s = plan_case_hagrid(5, 2, 1);
     hwloc_bitmap_t both = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(both, 0, 1);
     s->request.allowed_cpus = both;
@@ -116,31 +103,7 @@ TEST(test_nothing_better_is_of_masks)
     says(s, false, "no placement", false);
     s->request.hinted = false;
     says(s, false, "the step has no free cores nearer the NIC", true);
-    plan_case_free(s);
     hwloc_bitmap_free(both);
-}
-
-/* srun -n1 -c4 --exact: the step is these CPUs, and the rank is bound to them. */
-TEST(test_exact_step)
-{
-    struct plan_case *s = hagrid(1, 4);
-    s->request.allowed_cpus = s->masks[0];
-    says(s, false, "the only rank has all CPUs of the step", true);
-    says(s, false, "share", false);
-    says(s, false, "squeezed", false);
-    plan_case_free(s);
-}
-
-/* srun -n2 -c4 --exact --cpu-bind=none: the ranks share the CPUs of the step. */
-TEST(test_shared_masks)
-{
-    struct plan_case *s = hagrid(2, 4);
-    hwloc_bitmap_or(s->masks[0], s->masks[0], s->masks[1]);
-    hwloc_bitmap_copy(s->masks[1], s->masks[0]);
-    s->request.allowed_cpus = s->masks[0];
-    says(s, false, "all ranks share the same CPUs", true);
-    says(s, false, "the only rank", false);
-    plan_case_free(s);
 }
 
 /* All ranks have the first GPU. */
@@ -163,7 +126,7 @@ static void says_of_gpus(struct plan_case *s, bool left)
 
 TEST(test_gpu_left)
 {
-    struct plan_case *s = hagrid(16, 1);
+    struct plan_case *s = plan_case_hagrid(5, 16, 1);
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
     says_of_gpus(s, false); /* a step without GPUs */
@@ -178,14 +141,13 @@ TEST(test_gpu_left)
     machine_gpu(&s->node, 0);
     plan_case_gpus(s, all_first);
     says_of_gpus(s, true);
-    plan_case_free(s);
 }
 
 /* Only ranks that are farther from their GPU than before are counted. */
 TEST(test_gpu_not_left)
 {
     static const double two[12] = { 5, 5 };
-    struct plan_case *s = hagrid(12, 1);
+    struct plan_case *s = plan_case_hagrid(5, 12, 1);
     plan_case_weigh(s, two);
     plan_case_option(s, "nuioa", "force");
     plan_case_option(s, "gpus", "keep");
@@ -195,9 +157,8 @@ TEST(test_gpu_not_left)
     assert_int_equal(s->plan.gpus_left, 2); /* ranks 10 and 11 were near it and moved */
     for (unsigned i = 10; i < 12; i++)
         assert_true(s->plan.assignments[i].moved);
-    plan_case_free(s);
 
-    s = hagrid(16, 1);
+    s = plan_case_hagrid(5, 16, 1);
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
     plan_case_option(s, "gpus", "keep");
@@ -205,5 +166,4 @@ TEST(test_gpu_not_left)
     hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* equally near everywhere */
     plan_case_gpus(s, all_first);
     says_of_gpus(s, false);
-    plan_case_free(s);
 }

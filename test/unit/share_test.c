@@ -4,7 +4,6 @@
  * against what must hold for every division. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
@@ -18,8 +17,7 @@ static void unbound(struct plan_case *s, unsigned tasks)
 {
     plan_case_on(s, tasks, 0);
     s->options.asked = true;
-    for (unsigned i = 0; i < tasks; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    plan_case_unbind(s);
 }
 
 static struct plan_case *hagrid5(unsigned tasks)
@@ -28,19 +26,6 @@ static struct plan_case *hagrid5(unsigned tasks)
     machine_hagrid(&s->node, 5);
     unbound(s, tasks);
     return s;
-}
-
-/* Returns the CPUs of all ranks: "6-7,10-11 12-14 ...". The text is static. */
-static const char *cpus_of(const struct plan_case *s)
-{
-    static char text[2048];
-    size_t used = 0;
-    for (unsigned i = 0; i < s->plan.task_count; i++) {
-        char list[256];
-        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", list);
-    }
-    return text;
 }
 
 /* --- random instances ------------------------------------------------------------------------ */
@@ -244,19 +229,18 @@ TEST(test_random)
 TEST(test_hagrid)
 {
     static const char *const wanted[] = {
-        [2] = "6-7,10-15 0-5,8-9",
-        [3] = "6-7,10-13 4,8-9,14-15 0-3,5",
-        [5] = "6-7,10-11 12-14 8-9,15 0,2-3 1,4-5",
-        [8] = "10-11 6-7 12-13 14-15 2-3 4-5 8-9 0-1",
+        [2] = "6-7,10-15;0-5,8-9",
+        [3] = "6-7,10-13;4,8-9,14-15;0-3,5",
+        [5] = "6-7,10-11;12-14;8-9,15;0,2-3;1,4-5",
+        [8] = "10-11;6-7;12-13;14-15;2-3;4-5;8-9;0-1",
     };
     for (unsigned n = 2; n < 9; n++) {
         struct plan_case *s = hagrid5(n);
         plan_case_make(s);
         if (wanted[n])
-            assert_string_equal(cpus_of(s), wanted[n]);
+            assert_string_equal(plan_case_cpus(s), wanted[n]);
         assert_int_equal(s->plan.why, NUIOA_REASON_SHARE);
         assert_int_equal(s->plan.order[0], 0);
-        plan_case_free(s);
     }
 }
 
@@ -270,7 +254,6 @@ TEST(test_each_rank_has_a_nic)
     assert_string_equal(plan_case_nics(s), "0,1");
     for (unsigned i = 0; i < 2; i++)
         assert_true(hwloc_bitmap_isset(s->plan.assignments[i].numas, i ? 3 : 1));
-    plan_case_free(s);
 }
 
 /* Two NICs in one package: four ranks of two packages, two of them beside a NIC of their own. */
@@ -282,8 +265,7 @@ TEST(test_nics_of_one_package)
     machine_nic(&s->node, "mlx5_1", 3);
     unbound(s, 4);
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), "0-3 4-7 8-11 12-15");
-    plan_case_free(s);
+    assert_string_equal(plan_case_cpus(s), "0-3;4-7;8-11;12-15");
 }
 
 TEST(test_heaviest_is_nearest)
@@ -293,7 +275,6 @@ TEST(test_heaviest_is_nearest)
     plan_case_make(s);
     assert_true(hwloc_bitmap_isset(s->plan.assignments[2].numas, 5));
     assert_int_equal(s->plan.order[0], 2);
-    plan_case_free(s);
 }
 
 /* A rank gets what the user asked for each, or all keep what they had. */
@@ -307,24 +288,21 @@ TEST(test_typed_cpus)
     plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_SHARE_TYPED);
     assert_false(s->plan.moved);
-    plan_case_free(s);
 }
 
 /* Ranks that Slurm bound to one of two sockets divide it only if that was asked for. */
 TEST(test_masks_of_several_ranks)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_plain(&s->node, 2, 4);
     machine_nic(&s->node, "mlx5_0", 1);
     unbound(s, 4);
-    for (unsigned i = 0; i < 4; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.numas[i / 2].cpus);
+    plan_case_bind(s, "0-3;0-3;4-7;4-7");
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), "4-7 4-7 0-3 0-3");
+    assert_string_equal(plan_case_cpus(s), "4-7;4-7;0-3;0-3");
     plan_case_option(s, "cores", "share");
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), "0-1 2-3 4-5 6-7");
-    plan_case_free(s);
+    assert_string_equal(plan_case_cpus(s), "0-1;2-3;4-5;6-7");
 }
 
 /* With --overlap other steps may have the same CPUs; in a rank of another step it must be typed. */
@@ -336,15 +314,13 @@ TEST(test_overlap)
     assert_false(s->plan.moved);
     s->request.nested = true;
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), "6-7,10-15 0-5,8-9");
-    plan_case_free(s);
+    assert_string_equal(plan_case_cpus(s), "6-7,10-15;0-5,8-9");
 
     s = hagrid5(1);
     s->request.overlaps = s->request.nested = true;
     s->request.cpus_typed = 4;
     plan_case_make(s);
     assert_false(s->plan.moved);
-    plan_case_free(s);
 }
 
 /* A rank alone keeps all CPUs of its step, unless the user said how many it needs. */
@@ -360,8 +336,7 @@ TEST(test_one_rank)
 
     s->request.cpus_typed = 4;
     plan_case_make(s);
-    assert_string_equal(cpus_of(s), "6-7,10-11");
-    plan_case_free(s);
+    assert_string_equal(plan_case_cpus(s), "6-7,10-11");
 }
 
 /* Writes the memory of each rank: "preferred:5 default". The text is static. */
@@ -407,7 +382,6 @@ TEST(test_memory_of_wide_ranks)
     s->request.threads = 0;
     plan_case_option(s, "mem", "nic");
     assert_string_equal(memory_of(s), "preferred:5");
-    plan_case_free(s);
 
     s = hagrid5(2); /* NUMA nodes 3 and 5 to 7, and the others */
     s->request.threads = 1;
@@ -416,7 +390,6 @@ TEST(test_memory_of_wide_ranks)
     assert_string_equal(memory_of(s), "preferred:5 preferred:1");
     plan_case_option(s, "mem", "nic");
     assert_string_equal(memory_of(s), "preferred:5 preferred:5");
-    plan_case_free(s);
 }
 
 /* A site's default alone leaves all ranks the CPUs that Slurm gave them, and their memory too. */
@@ -434,6 +407,5 @@ TEST(test_site_default)
             plan_case_make(s);
             assert_true(s->plan.moved);
         }
-        plan_case_free(s);
     }
 }

@@ -3,7 +3,6 @@
 /* The process that slurmd starts to fill the cache: it keeps nothing of slurmd's, and leaves slurmd
  * as it was. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

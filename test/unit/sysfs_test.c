@@ -13,9 +13,8 @@
 /* The line that the limit cuts is left out, and so are those behind it. */
 TEST(test_long_file)
 {
-    struct dump dump;
-    dump_make(&dump);
-    dump_file(&dump, "list", "one\ntwo\nthree");
+    dump_make();
+    dump_file("list", "one\ntwo\nthree");
     static const struct {
         size_t max;
         const char *wanted;
@@ -26,13 +25,12 @@ TEST(test_long_file)
                   { 7, "one\n" },
                   { 3, "" } };
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        char *text = nuioa_sysfs_lines(AT_FDCWD, cases[t].max, "%s/list", dump.path);
+        char *text = nuioa_sysfs_lines(AT_FDCWD, cases[t].max, "%s/list", dump_path);
         assert_non_null(text);
         assert_string_equal(text, cases[t].wanted);
         free(text);
     }
-    assert_null(nuioa_sysfs_lines(AT_FDCWD, 100, "%s/no", dump.path));
-    dump_remove(&dump);
+    assert_null(nuioa_sysfs_lines(AT_FDCWD, 100, "%s/no", dump_path));
 }
 
 /* The kernel hands out such a file a page at a time. */

@@ -3,7 +3,6 @@
 /* Tasks tell slurmstepd which GPUs they have: in time, late, wrongly or not at all. */
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * variables and report, byte for byte; only the reason is another one. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "machine.h"
 #include "output/environment.h"
@@ -57,7 +56,6 @@ static void check(struct plan_case *s)
         assert_true(hwloc_bitmap_isequal(s->plan.assignments[i].cpus, s->masks[i]));
         undone[i] = texts_of(s, i);
     }
-    nuioa_plan_free(&s->plan);
     s->options.mode = NUIOA_EXPORT;
     plan_case_make(s);
     char *other = report_of(s);
@@ -75,9 +73,7 @@ static void check(struct plan_case *s)
 
 static struct plan_case *begin(unsigned tasks, unsigned cpus_per_task)
 {
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    plan_case_on(s, tasks, cpus_per_task);
+    struct plan_case *s = plan_case_hagrid(5, tasks, cpus_per_task);
     s->options.asked = true;
     plan_case_option(s, "export", "env,ucx,ofi,nccl,psm,mpich,nvshmem");
     return s;
@@ -111,8 +107,7 @@ TEST(test_memory_and_threads)
 TEST(test_divided)
 {
     struct plan_case *s = begin(4, 1);
-    for (unsigned i = 0; i < 4; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    plan_case_unbind(s);
     check(s);
 }
 

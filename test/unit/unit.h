@@ -21,6 +21,12 @@
 /* Adds a test; there are 64 at the most. */
 void unit_add(struct CMUnitTest test);
 
+/* Runs all tests, as a group of this name; unit_main.c does. */
+int unit_run(const char *name);
+
+/* Calls what(of) when the test has ended, well or not; the last one is called first. */
+void unit_later(void (*what)(void *of), void *of);
+
 #define TEST(name) TEST_WITHIN(name, NULL, NULL)
 
 /* The test runs between begin and end, functions of cmocka's; each may be NULL. */
