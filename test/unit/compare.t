@@ -49,26 +49,6 @@ is "all of verdict.py has run" "$(tail -n 1 "$work/verdict")" "1..4"
 
 # --- wrong usage, no answer ---------------------------------------------------------------------
 
-usage "the program is missing: nuioa compare -- srun ./app" compare
-usage "the program is missing" compare --
-usage "'./app' is not srun" compare -- ./app
-usage "leave out '--nuioa=force'" compare -- srun --nuioa=force ./app
-usage "leave out '--nuioa'" compare -- srun --nuioa ./app
-usage "--pairs: '5' is not a number from 6 to 24" compare -n 5 -- srun ./app
-usage "--pairs: '25' is not a number from 6 to 24" compare --pairs=25 -- srun ./app
-usage "--set: 'TUNE' is not VARIABLE=VALUE" compare --set TUNE -- srun ./app
-usage "--set: '=1' is not VARIABLE=VALUE" compare --set =1 -- srun ./app
-usage "--set: SLURM_NUIOA is set for each side here; without --set nuioa itself is compared" \
-    compare --set SLURM_NUIOA=on -- srun ./app
-usage "--set needs a value" compare --set
-usage "--time: '(' is not a regular" compare --time '(' -- srun ./app
-usage "--time: '[[:frob:]]' is not a regular expression: it has no class [:frob:];" \
-    compare --time '[[:frob:]]' -- srun ./app
-usage "--frob: no such option" compare --frob -- srun ./app
-usage "'-x' is not an option" compare -x srun ./app
-usage "'./app' is not srun: start the ranks with srun" compare ./app
-usage "--keep: '' is not a directory name" compare --keep= -- srun ./app
-usage "--time: '' is not a regular expression" compare --time '' srun ./app
 run compare --help
 like "--help" "$status $out" '^0 usage: nuioa compare'
 unanswered "--keep: $work/bin: File exists" compare --keep "$work/bin" -- srun ./app

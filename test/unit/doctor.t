@@ -53,10 +53,6 @@ fresh
 
 # --- the command ----------------------------------------------------------------------------------
 
-usage "--json and --brief exclude each other" doctor --json --brief
-usage "--as: 'boss' is not one of compute, login" doctor --as boss
-usage "--ignore: no finding is called 'fever'" doctor --ignore fever
-usage "'x' is not an option" doctor x
 run doctor --root /no/such
 is "no such root: 2, for 1 is findings" "$status|$out|$err" \
     "2||nuioa: /no/such: No such file or directory"

@@ -12,26 +12,6 @@ unset "${!NUIOA_@}"
 unset LOCAL_RANK LOCAL_WORLD_SIZE LOCAL_SIZE RANK WORLD_SIZE GROUP_WORLD_SIZE CROSS_SIZE
 unset MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
 
-# --- wrong usage --------------------------------------------------------------------------------
-
-usage "a program is missing" exec
-usage "a program is missing" exec --
-usage "a program is missing" exec -- ''
-usage "'./app' is not an option: the program comes after --" exec ./app
-usage "'hostname' is not an option: the program comes after --" exec --local-rank 0 hostname
-usage "--frob: no such option" exec --frob -- true
-usage "--json requires --print" exec --json -- true
-usage "--topology requires --print" exec --topology "$hagrid" -- true
-usage "--local-rank: 'x' is not a number" exec --local-rank x --local-size 2 -- true
-usage "--local-size: '0' is not a number" exec --local-rank 0 --local-size 0 -- true
-usage "--cpus-per-task: '0' is not" exec --cpus-per-task 0 -- true
-usage "local rank 2 of 2 is not possible" exec --local-rank 2 --local-size 2 -- true
-usage "--launcher: 'ssh' is not one of openmpi, hydra, mvapich, pals, torchrun, deepspeed, flux, \
-jsm, slurm, pmix" exec --launcher ssh -- true
-usage "--ranks: " exec --local-rank 0 --local-size 2 --ranks x -- true
-usage "--ranks names 3 ranks, but 2 are" exec --local-rank 0 --local-size 2 --ranks 0-2 -- true
-usage "--policy: 'fast' is not one of" exec --policy fast -- true
-
 # --- the program runs ---------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # the inner shell's

@@ -174,10 +174,6 @@ in_job run layout "$work/halves" --tasks-per-node 4
 like "a safe order" "$status|$out" '^0\|-m arbitrary -w '
 unlike "... of which nothing is said" "$err" 'Open MPI'
 
-usage "--nodes requires --tasks-per-node" layout "$work/halves" --nodes 4
-usage "a profile is missing" layout
-usage "'$work/halves': one profile is enough" layout "$work/halves" "$work/pairs"
-usage "--force requires --hostfile" layout "$work/halves" --force
 run layout "$work/none" --json
 like "--json is not for srun: an error is one" "$status|$out" '^1\|$'
 done_testing

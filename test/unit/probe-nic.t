@@ -8,28 +8,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
 
-# --- wrong usage --------------------------------------------------------------------------------
-
-usage "--gpus requires --nic" probe --gpus
-usage "--tool requires --nic" probe --tool ucx_perftest
-usage "--nic cannot be combined with" probe --nic --matrix x
-usage "--rounds: '0' is not a number" probe --nic --rounds 0
-usage "--timeout: 'x' is not a number" probe --nic --timeout x
-usage "--number requires --tool" probe --nic --number 'x'
-usage "--tool: 'iperf' is not one of ib_write_bw" probe --nic --tool iperf
-usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}'
-usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}' --number ''
-usage "--tool: 'iperf {nic}' lacks {host}" probe --nic --tool 'iperf {nic}' --number x
-usage "--tool: ' {host}' must begin with a program" probe --nic --tool ' {host}' --number x
-usage "--number: '(' is not an extended regular" probe --nic --tool 'a {host}' --number '('
-usage "--nic: " probe --nic=, --rounds 1
-usage "--nic: write --nic=mlx5_0" probe --nic mlx5_0
-SLURM_LOCALID=1 usage "another task of this step measures this node" probe --nic
-for share in --at-least=90% "--at-least 90" --at-least --at_least=90; do
-    # shellcheck disable=SC2086
-    usage "--at-least was removed. Measure between nodes with ib_write_bw" probe --nic $share
-done
-
 # --- who is where -------------------------------------------------------------------------------
 
 # shellcheck source=../probe/secret.sh

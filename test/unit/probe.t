@@ -12,15 +12,8 @@ sed '/<u64values/ { s/>\([0-9 ]*\)</>\n\1\n</; s/\n10 /\nTEN /; s/ 10 / TEN /g
     s/\b[0-9][0-9] /20 /g; s/TEN/10/g; s/\n//g }' "$machines/hagrid5.xml" >"$flat"
 hagrid=$here/../probe/hagrid.txt
 
-# --- wrong usage, no answer ---------------------------------------------------------------------
+# --- no answer ----------------------------------------------------------------------------------
 
-usage "--frob: no such option" probe --frob
-usage "--topology requires --matrix" probe --topology "$flat"
-usage "--quick and --matrix exclude each other" probe --quick --matrix "$hagrid"
-usage "--throughput and --latency exclude each other" probe --throughput 2,1 --latency 1,2
-usage "--links-per-node: '0' is not a number" probe --matrix "$hagrid" --links-per-node 0
-usage "--local-ns requires --matrix" probe --local-ns 100
-usage "--local-ns: '0' is not a number from 1" probe --matrix "$hagrid" --local-ns 0
 unanswered "times over the local access only, so how many times farther a NUMA node is cannot be" \
     probe --matrix "$hagrid" --topology "$flat" --out "$work/relative"
 is "... and nothing is written" "$(test -e "$work/relative"; echo $?)" 1
@@ -29,9 +22,6 @@ unanswered "cannot be told: give the local access with --local-ns" \
 printf '%s\n' "80 120" "120 80" >"$work/full"
 unanswered "$work/full has the local access in its diagonal: leave out --local-ns" \
     probe --matrix "$work/full" --local-ns 80
-for figures in 2 2,x 2,0 2,,1 2,-1 ','; do
-    usage "--throughput: " probe "--throughput=$figures"
-done
 unanswered "/no/such/file: No such file" probe --matrix /no/such/file
 printf '0 1\n1 zero\n' >"$work/matrix"
 unanswered "$work/matrix:2: expected numbers" probe --matrix "$work/matrix"

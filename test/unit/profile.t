@@ -86,13 +86,11 @@ awk 'BEGIN { print "nuioa-profile 1\nranks 10000"
     >"$work/large"
 answers "10,000 ranks with 50 neighbours each" profile --nodes 157 "$work/large"
 like "... a slice is small" "$out" 'at most 20\.9 KB a node \(64 ranks, 1275 pairs among them\)'
-unanswered "9 nodes are more than the 8 ranks" profile --nodes 9 "$work/example.mat"
 run profile "$work/example.mat" --out "$work/example.profile"
 is "--out says nothing" "$status|$out|$err" "0||"
 is "the profile places as the matrix does" "$(halves "$work/example.profile")" "04 15 26 37"
 run profile "$work/example.profile" --out "$work/again.mat"
 is "there and back" "$(sed 's/^ //' "$work/again.mat")" "$(<"$work/example.mat")"
-unanswered "/no/such/dir/x: No such file" profile "$work/example.mat" --out /no/such/dir/x
 run profile "$work/example.mat" "$work/example.mat" --json
 is "two files add up" "$(json "d['bytes'],d['pairs']")" "18544 56"
 printf '0 1\n1 0\n' >"$work/two.mat"
@@ -208,10 +206,4 @@ bad ":1: not a text file" '0 1\0002\n'
 head -c 4096 /dev/urandom >"$work/random"
 run profile "$work/random"
 is "noise is no profile" "$status|$out|$(grep -c . <<<"$err")" "1||1"
-truncate -s 1G "$work/huge"
-unanswered "$work/huge: larger than 256 MB" plan --tasks 1 --topology "$hagrid" --hints "$work/huge"
-mkfifo "$work/fifo"
-unanswered "$work/fifo: not a regular file" plan --tasks 1 --topology "$hagrid" --hints "$work/fifo"
-mkdir "$work/empty"
-unanswered "$work/empty: a directory without" profile "$work/empty"
 done_testing

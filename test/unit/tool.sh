@@ -26,14 +26,6 @@ run() {
 # For run: nuioa exec, with as much time for hwloc as a busy machine needs.
 patient=(exec --deadline-ms 60000)
 
-# usage WANTED ARGUMENT...: wrong usage, said in a line that contains WANTED
-usage() {
-    local wanted=$1
-    shift
-    run "$@"
-    is "usage: nuioa $*" "$status|$out|$(grep -cF -- "nuioa: $wanted" <<<"$err")" "2||1"
-}
-
 # unanswered WANTED ARGUMENT...: one line says why
 unanswered() {
     local wanted=$1

@@ -9,67 +9,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 hagrid=$machines/hagrid5.xml
 weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,15:1
 
-# --- wrong usage --------------------------------------------------------------------------------
-
-usage "a command is missing"
-usage "'frob' is not one of topo, plan, exec, probe" frob
-usage "'topology' is not an option" topo topology
-usage "--frob: no such option" topo --frob
-usage "--frob: no such option" topo --frob=1
-usage "--json takes no value" topo --json=1
-usage "--topology needs a value" topo --topology
-usage "'--' is not an option" topo --
-usage "'-x' is not an option" plan -x
-usage "--tasks is missing" plan
-usage "--tasks: '0' is not a number" plan --tasks 0
-usage "--tasks: '-1' is not a number" plan --tasks=-1
-usage "--tasks: '4x' is not a number" plan --tasks 4x
-usage "--tasks: '' is not a number" plan --tasks=
-usage "--cpus-per-task: '0' is not" plan --tasks 1 --cpus-per-task 0
-usage "--allowed: '3-1' is not a CPU list" plan --tasks 1 --allowed 3-1
-usage "--allowed: '1,,2' is not a CPU list" plan --tasks 1 --allowed 1,,2
-usage "--allowed: '3-' is not a CPU list" plan --tasks 1 --allowed 3-
-usage "--allowed: ',1' is not a CPU list" plan --tasks 1 --allowed ,1
-usage "--rails: '0' is not auto, a number of NICs" plan --tasks 1 --rails 0
-usage "--gpus has GPUs for 3 tasks, but there are 2 tasks" plan --tasks 2 --gpus '0;1;2'
-usage "--gpus: 'x' is not a list of GPUs such as 0,2-3" plan --topology "$machines/gpus.xml" \
-    --gpus '0;x'
-usage "--ranks: " plan --tasks 1 --ranks x
-usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
-usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format cpu-bind
-usage "--json, --xml and --format exclude each other" plan --tasks 1 --xml x --json
-usage "--format: 'svg' is not cpu-bind; for mpirun use nuioa exec" plan --tasks 1 --format svg
-usage "--policy: 'fast' is not one of bandwidth, latency" plan --tasks 1 --policy fast
-usage "--plicy: no such option; did you mean --policy?" plan --tasks 1 --plicy cpu
-usage "--policy needs a value" plan --tasks 1 --policy
-usage "--hints: " plan --tasks 1 --hints 0:x
-usage "--nuioa: 'onn' is not one of" plan --tasks 1 --nuioa=onn
-usage "--json requires --show" cache --json
-usage "'??[31m' is not one of topo, plan, exec" $'\n\e[31m'
-
-usage "a profile is missing" profile
-usage "--from: 'tau' is not one of nuioa, matrix, openmpi" profile --from tau x
-usage "--metric: 'bytes' is not one of size, msg, avg" profile --metric bytes x
-usage "--nodes: '0' is not a number" profile --nodes 0 x
-usage "--distribution requires --nodes" profile --distribution cyclic x
-usage "--distribution: 'plane' is not one of" profile --nodes 2 --distribution plane x
-
 # --- no answer ----------------------------------------------------------------------------------
 
-unanswered "/no/such.xml: No such file" topo --topology /no/such.xml
-unanswered "/no/such.xml: No such file" plan --tasks 1 --topology /no/such.xml
-echo hello >"$work/hello"
-unanswered "$work/hello: " topo --topology "$work/hello"
-unanswered "$work: " topo --topology "$work"
-unanswered "/no/such/profile: No such" plan --tasks 1 --topology "$hagrid" --hints /no/such/profile
-unanswered "$work/hello:1: not a profile" plan --tasks 1 --topology "$hagrid" --hints "@$work/hello"
-unanswered "CPU 99 is not there" plan --tasks 1 --topology "$hagrid" --allowed 99
-unanswered "" plan --tasks 17 --topology "$hagrid"
-for command in topo "plan --tasks 4"; do
-    # shellcheck disable=SC2086
-    unanswered "distances not used: /no/such: No such file" $command --topology "$hagrid" \
-        --distances /no/such
-done
 run plan --tasks 4 --topology "$hagrid" --hints 0:2,4-9:1
 like "a hint for a rank that is not there" "$status|$err|$(tr '\n' ' ' <<<"$out")" \
     '^0\|\|.*warning: --hints names rank 4, but the ranks are 0 to 3'
@@ -77,25 +18,9 @@ run plan --ranks 4-7 --topology "$hagrid" --hints 0:2,4-9:1
 unlike "... of a larger job, no line" "$out$err" 'names rank'
 run plan --tasks 4 --topology "$hagrid" --hints 0:2,2-9:1
 unlike "... a range that goes on behind the last rank, no line" "$out$err" 'names rank'
-unanswered "no GPU of the node is known" plan --topology "$hagrid" --gpus 0
-unanswered "there is no GPU 4: the node has GPUs 0 to 3" plan --topology \
-    "$machines/gpus.xml" --gpus '0;4'
-unanswered "/no/such/list: No such file" plan --topology "$hagrid" --binding /no/such/list
-printf '0\n1-2\nx\n' >"$work/binding"
-unanswered "$work/binding:3: 'x' is not a CPU list" plan --topology "$hagrid" \
-    --binding "$work/binding"
-printf '0\n1-2\n' >"$work/binding"
-unanswered "has 2 lines, but there are 3 tasks" plan --topology "$hagrid" --tasks 3 \
-    --binding "$work/binding"
-unanswered "$work/binding:2: CPU 1 is not" plan --topology "$hagrid" --allowed 0,2 \
-    --binding "$work/binding"
-unanswered "$work: cannot be read" plan --topology "$hagrid" --binding "$work"
 yes 0 | head -n 65537 >"$work/binding"
 unanswered "$work/binding: more than 65536 lines" plan --topology "$hagrid" \
     --binding "$work/binding"
-unanswered "/no/such/dir/x.xml: " plan --tasks 16 --topology "$hagrid" --hints "$weights" \
-    --xml /no/such/dir/x.xml
-unanswered "" cache --show --out /no/such/cache
 if [ -w /dev/full ]; then
     for arguments in "topo --json" "plan --tasks 1" "plan --tasks 1 --json" --help; do
         # shellcheck disable=SC2086
@@ -496,10 +421,6 @@ printf '# heavy ones\n1:5\n3:2, rest:0\n' >"$work/list"
 run plan --topology "$hagrid" --tasks 4 --hints "@$work/list" --json
 is "plan --json: a list of hints in a file" "$(json "*(t['weight'] for t in d['tasks'])")" \
     "0.0 5.0 0.0 2.0"
-printf '0:5,1;3\n' >"$work/list"
-unanswered "$work/list: '1;3' is not RANKS:WEIGHT" \
-    plan --tasks 4 --topology "$hagrid" --hints "@$work/list"
-unanswered "$work/list:1: a list of hints, not a profile" profile "$work/list"
 
 # --- what must not drift apart ----------------------------------------------------------------
 

@@ -23,9 +23,6 @@ tables() { grep -c '^nuioa: .*: NIC traffic of all programs' "$@"; }
 
 # --- the command line ----------------------------------------------------------------------------
 
-usage "a command is missing: nuioa traffic [--] COMMAND" traffic
-usage "a command is missing" traffic --json --
-usage "--frob: no such option" traffic --frob true
 run traffic --help
 like "--help" "$status $out" '^0 usage: nuioa traffic \[--json\] \[--\] COMMAND'
 
