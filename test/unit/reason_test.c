@@ -31,13 +31,12 @@ TEST(test_sentences)
             continue;
         struct plan_case *s = plan_case_new();
         assert_non_null(reason_cases[reason].name);
-        reason_cases[reason].set(s);
+        reason_case_set(&reason_cases[reason], s);
         plan_case_make(s);
         if (s->plan.why != reason)
             fail_msg("%s: '%s', wanted '%s'", reason_cases[reason].name, s->plan.reason,
                      nuioa_reason_text(reason));
         assert_string_equal(s->plan.reason, nuioa_reason_text(reason));
-        reason_case_free(s);
     }
 }
 
