@@ -46,18 +46,6 @@ static void expect(struct plan_case *s, const char *cpus, enum nuioa_reason why)
     plan_case_free(s);
 }
 
-static void allow(struct plan_case *s, const char *cpus)
-{
-    static hwloc_bitmap_t allowed; /* one case at a time */
-    hwloc_bitmap_free(allowed);
-    allowed = NULL;
-    if (!cpus)
-        return;
-    allowed = hwloc_bitmap_alloc();
-    hwloc_bitmap_list_sscanf(allowed, cpus);
-    s->request.allowed_cpus = allowed;
-}
-
 /* --- no hints --------------------------------------------------------------------------------- */
 
 TEST(test_block)
@@ -121,10 +109,9 @@ TEST(test_room)
     /* The block that gives way to the first goes to free cores near the NIC, not far from it. */
     expect(hagrid5("0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
     struct plan_case *s = hagrid5("0;1;2");
-    allow(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
+    plan_case_step(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,3,1");
-    allow(NULL, NULL);
 }
 
 /* Blocks of unlike size change places if free cores make up for the difference. */
@@ -221,7 +208,7 @@ TEST(test_unknown_numa)
             s->node.pus[i].numa = -1;
         hwloc_bitmap_zero(s->node.numas[0].cpus);
         bind_to(s, masks[k]);
-        allow(s, "3-5,8-15");
+        plan_case_step(s, "3-5,8-15");
         plan_case_make(s);
         for (unsigned i = 0; i < s->plan.task_count; i++) {
             hwloc_const_bitmap_t cpus = s->plan.assignments[i].cpus;
@@ -229,7 +216,6 @@ TEST(test_unknown_numa)
             assert_int_equal(hwloc_bitmap_weight(cpus), hwloc_bitmap_weight(s->masks[i]));
         }
     }
-    allow(NULL, NULL);
 }
 
 /* Two NICs, and rank 1 is beside one: rank 0 goes to the other one, and rank 1 stays. */
@@ -244,15 +230,14 @@ TEST(test_no_loss)
 TEST(test_whole_cores)
 {
     struct plan_case *s = quad("0;1");
-    allow(s, "0-7,8-9,12-13");
+    plan_case_step(s, "0-7,8-9,12-13");
     expect(s, "0;1", NUIOA_REASON_BLOCK_NO_FREE);
     s = quad("0");
-    allow(s, "0-7,8-9,12-13");
+    plan_case_step(s, "0-7,8-9,12-13");
     expect(s, "0", NUIOA_REASON_ALONE_NO_FREE);
     s = quad("0");
-    allow(s, "0-9,11-15"); /* core 3 is whole */
+    plan_case_step(s, "0-9,11-15"); /* core 3 is whole */
     expect(s, "3", NUIOA_REASON_ALONE_MOVED);
-    allow(NULL, NULL);
 }
 
 /* --- hints ------------------------------------------------------------------------------------ */
@@ -364,20 +349,19 @@ TEST(test_advice)
     static const char *const masks[] = { "0", "0;1" };
     for (size_t m = 0; m < 2; m++) {
         struct plan_case *s = hagrid5(masks[m]);
-        allow(s, "0-1");
+        plan_case_step(s, "0-1");
         if (m == 0)
             hwloc_bitmap_set(s->masks[0], 1);
         expect(s, m ? "0;1" : "0-1", m ? NUIOA_REASON_BLOCK_NO_FREE : NUIOA_REASON_ALONE_ALL);
         s = plan_case_new();
         machine_hagrid(&s->node, 0);
         bind_to(s, masks[m]);
-        allow(s, "0-3");
+        plan_case_step(s, "0-3");
         expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
     }
     struct plan_case *s = hagrid5("0");
-    allow(s, "0-3,8");
+    plan_case_step(s, "0-3,8");
     expect(s, "2", NUIOA_REASON_ALONE_MOVED);
     s = hagrid5("0-3;0-3,8"); /* hints cannot bring one of them nearer */
     expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);
-    allow(NULL, NULL);
 }

@@ -219,7 +219,6 @@ TEST(test_alone)
  * asked and the cores are the step's own. */
 TEST(test_free_cores)
 {
-    hwloc_bitmap_t step = hwloc_bitmap_alloc();
     struct plan_case *s = two_sockets(4);
     plan_case_gpus(s, "0;1;2;3");
     check(s, "0;1;4;5", NUIOA_REASON_FOLLOW_FREE); /* block:block, whole nodes */
@@ -244,14 +243,11 @@ TEST(test_free_cores)
     s->options.asked = true;
     assert_false(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR); /* the step has all cores */
 
-    hwloc_bitmap_list_sscanf(step, "0-1,4,6");
-    s->request.allowed_cpus = step;
+    plan_case_step(s, "0-1,4,6");
     check(s, "6;4;1", NUIOA_REASON_FOLLOW_FREE); /* one is free */
     assert_true(s->plan.advice & 1u << NUIOA_ADVICE_GPUS_FAR);
     plan_case_bind(s, "0;4;1,6"); /* masks of several shapes */
     check(s, "0;4;1,6", NUIOA_REASON_FOLLOW_FAR);
-    s->request.allowed_cpus = NULL;
-    hwloc_bitmap_free(step);
 }
 
 /* If free cores would cost more, masks are exchanged as without them. */
@@ -347,9 +343,7 @@ TEST(test_wide_order)
     plan_case_on(s, 5, 1);
     s->options.asked = true;
     plan_case_gpus(s, "0;0;0;0;0");
-    hwloc_bitmap_t step = hwloc_bitmap_alloc();
-    hwloc_bitmap_set_range(step, 0, 11);
-    s->request.allowed_cpus = step;
+    plan_case_step(s, "0-11");
     plan_case_bind(s, "0-11;0-11;0-11;0-11;0-11");
     plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_FAR); /* nobody would be nearer */
@@ -359,6 +353,4 @@ TEST(test_wide_order)
     for (unsigned i = 1; i < 5; i++)
         assert_true(hwloc_bitmap_weight(s->plan.assignments[i - 1].cpus) >=
                     hwloc_bitmap_weight(s->plan.assignments[i].cpus));
-    s->request.allowed_cpus = NULL;
-    hwloc_bitmap_free(step);
 }

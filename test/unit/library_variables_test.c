@@ -19,11 +19,22 @@ static const char *variable(struct plan_case *s, unsigned local, const char *nam
     return plan_case_variable(env, name);
 }
 
+/* Four ranks on the machine "quad" with two GPUs beside no NIC. */
+static struct plan_case *exporting(const char *what)
+{
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", what);
+    return s;
+}
+
 /* Each rank has its own NIC. For NCCL all ranks get the same value: no NIC, or all chosen ones. */
 TEST(test_nccl)
 {
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "ucx,nccl");
+    struct plan_case *s = exporting("ucx,nccl");
     plan_case_make(s);
     assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
     assert_string_equal(variable(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
@@ -54,8 +65,7 @@ TEST(test_nccl)
 /* A task that looks up its NICs knows how many are usable, and not which. */
 TEST(test_unknown_usable)
 {
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "auto,ucx,nccl");
+    struct plan_case *s = exporting("auto,ucx,nccl");
     plan_case_option(s, "nic", "mlx5_1,mlx5_0");
     plan_case_make(s);
     const struct nuioa_usable usable = s->plan.usable;
@@ -85,8 +95,7 @@ static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
 /* A rank gets its own NICs only if they reach those of all others. */
 TEST(test_connected)
 {
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "ucx,ofi");
+    struct plan_case *s = exporting("ucx,ofi");
     plan_case_make(s);
     assert_true(s->plan.usable.connected);
     give_nics(s, 1, 1);
@@ -161,8 +170,7 @@ static void set_kind(struct plan_case *s, enum nuioa_nic_kind kind, const char *
 /* Each kind has its own variables. */
 TEST(test_kinds)
 {
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "ucx,ofi,psm");
+    struct plan_case *s = exporting("ucx,ofi,psm");
     set_kind(s, NUIOA_NIC_EFA, "rdmap");
     give_nics(s, 0, 2);
     assert_null(variable(s, 0, "FI_EFA_IFACE")); /* a rank without GPUs, as for Slingshot */
@@ -183,8 +191,7 @@ TEST(test_kinds)
 /* The site's NICs reach NCCL also where a task has more GPUs than there are NICs. */
 TEST(test_nccl_gpus)
 {
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "nccl");
+    struct plan_case *s = exporting("nccl");
     plan_case_option(s, "nic", "mlx5_0,mlx5_1");
     plan_case_make(s);
     s->plan.assignments[2].gpu_count = 3;
@@ -203,8 +210,7 @@ TEST(test_prefixes)
                   { "mlx5_2", true },
                   { "mlx5_", true },
                   { "1mlx5_1", true } };
-    struct plan_case *s = plan_case_quad(4, 4);
-    plan_case_option(s, "export", "ofi");
+    struct plan_case *s = exporting("ofi");
     for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         snprintf(s->node.nics[0].name, sizeof(s->node.nics[0].name), "%s", cases[t].other);
         plan_case_make(s);
@@ -231,12 +237,7 @@ static void give_gpus(struct plan_case *s, uint32_t count, enum nuioa_gpu_vendor
 /* Only ranks with GPUs get these variables, if they have one NIC. */
 TEST(test_gpus)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
-    plan_case_option(s, "export", "nvshmem,psm");
+    struct plan_case *s = exporting("nvshmem,psm");
     plan_case_option(s, "rails", "connected");
     set_kind(s, NUIOA_NIC_ROCE, "rocep");
     give_nics(s, 1, 1);
@@ -267,12 +268,7 @@ TEST(test_gpus)
 /* libfabric finds the names of Slingshot's devices anywhere in the value. */
 TEST(test_slingshot)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
-    plan_case_option(s, "export", "ofi");
+    struct plan_case *s = exporting("ofi");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     give_nics(s, 1, 1);
     give_gpus(s, 2, NUIOA_GPU_AMD);
@@ -292,11 +288,7 @@ TEST(test_slingshot)
  * known. */
 TEST(test_mpich)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
-    plan_case_option(s, "export", "mpich");
+    struct plan_case *s = exporting("mpich");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     assert_string_equal(variable(s, 0, "MPICH_OFI_NIC_POLICY"), "NUMA");
     assert_null(variable(s, 0, "MPICH_OFI_NIC_MAPPING"));
@@ -324,12 +316,7 @@ TEST(test_mpich)
 /* A NIC that is doubted is named to nobody, alone or in a list of all. */
 TEST(test_doubted)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
-    plan_case_option(s, "export", "ucx,ofi");
+    struct plan_case *s = exporting("ucx,ofi");
     plan_case_make(s);
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
     give_nics(s, 1, 1);
@@ -468,12 +455,7 @@ TEST(test_auto_gpus)
 /* Cray's MPICH: a policy, only for ranks with GPUs. */
 TEST(test_auto_mpich)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
-    plan_case_option(s, "export", "auto");
+    struct plan_case *s = exporting("auto");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     s->node.nics[0].port = s->node.nics[1].port = 0;
     why(s, 0, NUIOA_AUTO_KIND);

@@ -13,11 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "machine.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "plan_case.h"
 #include "slots/core.h"
-#include "plan/plan_make.h"
 #include "nics/rails.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
@@ -77,65 +76,36 @@ void *calloc(size_t count, size_t size)
 
 /* --- the reports ------------------------------------------------------------------------------ */
 
-enum { TASKS = 16 };
-
-static struct nuioa_node node;
-static struct nuioa_options options;
-static struct nuioa_plan plan;
+static struct plan_case *s;
 
 static int start(void **state)
 {
     (void)state;
-    struct nuioa_task tasks[TASKS];
-    hwloc_bitmap_t cpus[TASKS];
-    struct nuioa_error err;
-    machine_hagrid(&node, 5);
-    nuioa_warn(&node.warnings, "something to know");
-    nuioa_options_init(&options);
-    options.mode = NUIOA_ON;
-    nuioa_options_finish(&options);
-    for (uint32_t i = 0; i < TASKS; i++) {
-        cpus[i] = hwloc_bitmap_alloc();
-        hwloc_bitmap_only(cpus[i], i);
-        tasks[i] =
-            (struct nuioa_task){ .rank = i, .weight = i, .cpus = cpus[i], .gpus_known = true };
-    }
-    const struct nuioa_request request = {
-        .node = &node,
-        .options = &options,
-        .task_count = TASKS,
-        .tasks = tasks,
-        .hinted = true,
-    };
-    int rc = nuioa_plan_make(&request, &plan, &err);
-    for (uint32_t i = 0; i < TASKS; i++)
-        hwloc_bitmap_free(cpus[i]);
-    return rc;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    nuioa_plan_free(&plan);
-    nuioa_node_free(&node);
+    double weights[16];
+    s = plan_case_hagrid(5, 16, 1);
+    nuioa_warn(&s->node.warnings, "something to know");
+    for (unsigned i = 0; i < 16; i++)
+        weights[i] = i;
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
     return 0;
 }
 
 static char *explained(void)
 {
-    return nuioa_report_text(&plan, &node, &options, true);
+    return nuioa_report_text(&s->plan, &s->node, &s->options, true);
 }
 static char *table(void)
 {
-    return nuioa_report_text(&plan, &node, &options, false);
+    return nuioa_report_text(&s->plan, &s->node, &s->options, false);
 }
 static char *of_node(void)
 {
-    return nuioa_report_node(&node);
+    return nuioa_report_node(&s->node);
 }
 static char *cpu_bind(void)
 {
-    return nuioa_report_cpu_bind(&plan);
+    return nuioa_report_cpu_bind(&s->plan);
 }
 
 /* Returns the next word, or "\n" at the end of a line, or NULL at the end of the text. */
@@ -199,15 +169,15 @@ static void fail_each(char *(*report)(void))
     free(whole);
 }
 
-TEST(test_explain)
+TEST_WITHIN(test_explain, start, NULL)
 {
     fail_each(explained);
 }
-TEST(test_table)
+TEST_WITHIN(test_table, start, NULL)
 {
     fail_each(table);
 }
-TEST(test_node)
+TEST_WITHIN(test_node, start, NULL)
 {
     fail_each(of_node);
 }
@@ -265,9 +235,9 @@ TEST(test_profile)
 }
 
 /* The rails of a node are found, or it is said why not; policy=latency takes memory of its own. */
-TEST(test_rails)
+TEST_WITHIN(test_rails, start, NULL)
 {
-    struct nuioa_options latency = options;
+    struct nuioa_options latency = s->options;
     latency.policy = NUIOA_POLICY_LATENCY;
     if (RUNNING_ON_VALGRIND)
         skip();
@@ -275,7 +245,7 @@ TEST(test_rails)
         struct nuioa_error err = { "" };
         struct nuioa_warnings warnings = { 0 };
         struct nuioa_rails rails;
-        int rc = nuioa_rails_init(&rails, &node, &latency, &warnings, &err);
+        int rc = nuioa_rails_init(&rails, &s->node, &latency, &warnings, &err);
         memory.counting = false;
         assert_true(rc == (rails.count ? 0 : -ENOMEM));
         assert_int_equal(!*err.text, !rc);
@@ -284,25 +254,25 @@ TEST(test_rails)
 }
 
 /* All cores of a node are listed, or none. */
-TEST(test_cores)
+TEST_WITHIN(test_cores, start, NULL)
 {
     struct nuioa_rails rails;
     struct nuioa_warnings warnings = { 0 };
     if (RUNNING_ON_VALGRIND)
         skip();
-    assert_int_equal(nuioa_rails_init(&rails, &node, &options, &warnings, NULL), 0);
+    assert_int_equal(nuioa_rails_init(&rails, &s->node, &s->options, &warnings, NULL), 0);
     for (unsigned fails = 0; with_memory(fails); fails++) {
         struct nuioa_core_list cores;
-        int rc = nuioa_core_list_open(&cores, &rails, node.allowed_cpus);
+        int rc = nuioa_core_list_open(&cores, &rails, s->node.allowed_cpus);
         memory.counting = false;
-        assert_int_equal(cores.count, rc < 0 ? 0 : node.core_count);
+        assert_int_equal(cores.count, rc < 0 ? 0 : s->node.core_count);
         nuioa_core_list_close(&cores);
     }
     nuioa_rails_free(&rails);
 }
 
 /* A text for a launcher is whole, or there is none; so is the help. */
-TEST(test_launchers)
+TEST_WITHIN(test_launchers, start, NULL)
 {
     char *(*const reports[])(void) = { cpu_bind, nuioa_options_help };
     if (RUNNING_ON_VALGRIND)
@@ -319,5 +289,3 @@ TEST(test_launchers)
         free(whole);
     }
 }
-
-ALL_WITHIN(start, finish)

@@ -21,6 +21,7 @@ void plan_case_free(struct plan_case *s)
     nuioa_plan_free(&s->plan);
     for (unsigned i = 0; i < PLAN_CASE_TASKS_MAX; i++)
         hwloc_bitmap_free(s->masks[i]);
+    hwloc_bitmap_free(s->step);
     nuioa_node_free(&s->node);
     free(s);
 }
@@ -86,6 +87,13 @@ void plan_case_bind(struct plan_case *s, const char *masks)
     for (unsigned i = 0; i < s->request.task_count; i++)
         assert_int_equal(hwloc_bitmap_list_sscanf(s->masks[i], strsep(&rest, ";")), 0);
     assert_null(rest);
+}
+
+void plan_case_step(struct plan_case *s, const char *cpus)
+{
+    s->step = s->step ? s->step : hwloc_bitmap_alloc();
+    assert_int_equal(hwloc_bitmap_list_sscanf(s->step, cpus), 0);
+    s->request.allowed_cpus = s->step;
 }
 
 void plan_case_unbind(struct plan_case *s)

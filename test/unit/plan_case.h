@@ -16,7 +16,7 @@ struct plan_case {
     struct nuioa_options options;
     struct nuioa_task tasks[PLAN_CASE_TASKS_MAX];
     uint32_t gpus[PLAN_CASE_TASKS_MAX][PLAN_CASE_GPUS_MAX];
-    hwloc_bitmap_t masks[PLAN_CASE_TASKS_MAX];
+    hwloc_bitmap_t masks[PLAN_CASE_TASKS_MAX], step;
     struct nuioa_request request;
     struct nuioa_plan plan;
     struct nuioa_error err;
@@ -37,6 +37,9 @@ struct plan_case *plan_case_quad(unsigned tasks, unsigned cpus_per_task);
 
 /* Gives the ranks other masks: "0;1;8-9". */
 void plan_case_bind(struct plan_case *test, const char *masks);
+
+/* Sets the CPUs of the step: "0-3,8". */
+void plan_case_step(struct plan_case *test, const char *cpus);
 
 /* All ranks have all CPUs of the node, as Slurm leaves them in a step that is wider than them. */
 void plan_case_unbind(struct plan_case *test);

@@ -144,12 +144,9 @@ TEST(test_one_rank_alone)
 
     /* The step has no CPUs near the NIC. Of its CPUs, those of NUMA node 1 are nearest. */
     plan_case_option(s, "cores", "auto");
-    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
-    hwloc_bitmap_set_range(allowed, 0, 3);
-    s->request.allowed_cpus = allowed;
+    plan_case_step(s, "0-3");
     plan_case_make(s);
     assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 1);
-    hwloc_bitmap_free(allowed);
 }
 
 static void assert_untouched(struct plan_case *s, const char *why)

@@ -59,20 +59,12 @@ static void fault(struct plan_case *s, const char *name, const char *value)
     }
 }
 
-static void free_cpus(void *cpus)
-{
-    hwloc_bitmap_free(cpus);
-}
-
 static void cpus(struct plan_case *s, const char *name, const char *value)
 {
-    hwloc_bitmap_t list = hwloc_bitmap_alloc();
-    unit_later(free_cpus, list);
-    assert_int_equal(hwloc_bitmap_list_sscanf(list, value), 0);
     if (!strcmp(name, "step"))
-        s->request.allowed_cpus = list;
+        plan_case_step(s, value);
     else
-        hwloc_bitmap_copy(s->node.allowed_cpus, list);
+        assert_int_equal(hwloc_bitmap_list_sscanf(s->node.allowed_cpus, value), 0);
 }
 
 static void ranks(struct plan_case *s, const char *name, const char *value)

@@ -7,66 +7,36 @@
 #include "output/report.h"
 #include "output/report_table.h"
 #include "output/report_node.h"
-#include "plan/plan_make.h"
+#include "plan_case.h"
 #include "unit.h"
 
-#define TASKS_MAX 256
+static struct plan_case *s;
 
-/* A plan on a machine built by hand; task i starts on CPU i, or on `width` CPUs from there. */
-static struct nuioa_node node;
-static struct nuioa_options options;
-static struct nuioa_plan plan;
-
+/* Makes a plan on the machine; task i starts on CPU i, or on `width` CPUs from there. */
 static void make_plan(uint32_t tasks, uint32_t width, bool hinted)
 {
-    struct nuioa_task task[TASKS_MAX];
-    hwloc_bitmap_t cpus[TASKS_MAX];
+    plan_case_on(s, tasks, 0);
     for (uint32_t i = 0; i < tasks; i++) {
-        cpus[i] = hwloc_bitmap_alloc();
-        hwloc_bitmap_set_range(cpus[i], i * width, (int)(i * width + width - 1));
-        task[i] = (struct nuioa_task){
-            .rank = 100 + i,
-            .weight = hinted ? i : 0,
-            .cpus = cpus[i],
-            .gpus_known = true,
-        };
+        hwloc_bitmap_zero(s->masks[i]);
+        hwloc_bitmap_set_range(s->masks[i], i * width, (int)(i * width + width - 1));
+        s->tasks[i].rank = 100 + i;
+        s->tasks[i].weight = hinted ? i : 0;
     }
-    nuioa_options_init(&options);
-    options.mode = NUIOA_ON;
-    nuioa_options_finish(&options);
-    const struct nuioa_request request = {
-        .node = &node,
-        .options = &options,
-        .task_count = tasks,
-        .tasks = task,
-        .hinted = hinted,
-    };
-    struct nuioa_error err = { "" };
-    if (nuioa_plan_make(&request, &plan, &err))
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < tasks; i++)
-        hwloc_bitmap_free(cpus[i]);
+    s->request.hinted = hinted;
+    plan_case_make(s);
 }
 
 static int start(void **state)
 {
     (void)state;
-    machine_hagrid(&node, 5);
-    memset(&plan, 0, sizeof(plan));
-    return 0;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    nuioa_plan_free(&plan);
-    nuioa_node_free(&node);
+    s = plan_case_new();
+    machine_hagrid(&s->node, 5);
     return 0;
 }
 
 static char *text_of(bool explain)
 {
-    char *text = nuioa_report_text(&plan, &node, &options, explain);
+    char *text = nuioa_report_text(&s->plan, &s->node, &s->options, explain);
     assert_non_null(text);
     return text;
 }
@@ -114,9 +84,9 @@ static const char *words_of(const char *text, const char *begin)
     return "";
 }
 
-TEST_WITHIN(test_table, start, finish)
+TEST_WITHIN(test_table, start, NULL)
 {
-    nuioa_copy(node.host, sizeof(node.host), "n1");
+    nuioa_copy(s->node.host, sizeof(s->node.host), "n1");
     make_plan(16, 1, true);
     char *text = text_of(false);
     check_lines(text);
@@ -131,25 +101,25 @@ TEST_WITHIN(test_table, start, finish)
     assert_null(strstr(strchr(strstr(text, "115"), '*') + 1, "*")); /* one leader */
     assert_string_equal(words_of(text, "cost "),
                         "cost 151.35 -> 148.75 (1.7 % less), " NUIOA_BOUND " 148.75");
-    assert_non_null(strstr(text, plan.reason));
+    assert_non_null(strstr(text, s->plan.reason));
     free(text);
 }
 
 /* How far a rank is from its GPUs stands beside these; unknown it is empty, and so is the column
  * without GPUs. */
-TEST_WITHIN(test_to_gpu, start, finish)
+TEST_WITHIN(test_to_gpu, start, NULL)
 {
-    machine_gpu(&node, 5);
+    machine_gpu(&s->node, 5);
     make_plan(4, 4, false);
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(plan.assignments[i].gpu_level, NUIOA_NO_LEVEL);
+        assert_int_equal(s->plan.assignments[i].gpu_level, NUIOA_NO_LEVEL);
     char *text = text_of(false);
     assert_null(strstr(text, "GPU"));
     free(text);
     const uint32_t gpu = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        nuioa_assignment_set_gpus(&plan.assignments[i], &gpu, 1, true);
-        plan.assignments[i].gpu_level = i < 2 ? i : NUIOA_NO_LEVEL;
+        nuioa_assignment_set_gpus(&s->plan.assignments[i], &gpu, 1, true);
+        s->plan.assignments[i].gpu_level = i < 2 ? i : NUIOA_NO_LEVEL;
     }
     text = text_of(false);
     assert_non_null(strstr(text, "GPU  to GPU\n"));
@@ -159,7 +129,7 @@ TEST_WITHIN(test_to_gpu, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_aligned, start, finish)
+TEST_WITHIN(test_aligned, start, NULL)
 {
     make_plan(16, 1, true);
     char *text = text_of(false);
@@ -174,21 +144,21 @@ TEST_WITHIN(test_aligned, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_no_hints, start, finish)
+TEST_WITHIN(test_no_hints, start, NULL)
 {
     make_plan(16, 1, false);
     char *text = text_of(false);
     check_lines(text);
     assert_null(strstr(text, "cost")); /* weights are unknown: there is no cost */
     assert_null(strstr(text, "weight"));
-    assert_non_null(strstr(text, plan.reason));
+    assert_non_null(strstr(text, s->plan.reason));
     free(text);
 }
 
-TEST_WITHIN(test_no_nic, start, finish)
+TEST_WITHIN(test_no_nic, start, NULL)
 {
-    nuioa_node_free(&node);
-    machine_plain(&node, 2, 2);
+    nuioa_node_free(&s->node);
+    machine_plain(&s->node, 2, 2);
     make_plan(4, 1, true);
     char *text = text_of(true);
     check_lines(text);
@@ -196,24 +166,24 @@ TEST_WITHIN(test_no_nic, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_long, start, finish)
+TEST_WITHIN(test_long, start, NULL)
 {
-    nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){
-                             .numas = 4,
-                             .cores = 64,
-                             .threads = 2,
-                             .numas_per_package = 1,
-                         });
-    struct nuioa_nic *nic = machine_nic(&node, "mlx5_0", 1);
+    nuioa_node_free(&s->node);
+    machine_build(&s->node, &(struct shape){
+                                .numas = 4,
+                                .cores = 64,
+                                .threads = 2,
+                                .numas_per_package = 1,
+                            });
+    struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 1);
     memset(nic->name, 'n', sizeof(nic->name) - 1);
-    memset(node.host, 'h', sizeof(node.host) - 1);
+    memset(s->node.host, 'h', sizeof(s->node.host) - 1);
     make_plan(64, 4, true);
-    nuioa_copy(plan.reason, sizeof(plan.reason),
+    nuioa_copy(s->plan.reason, sizeof(s->plan.reason),
                "a reason that is as long as reasons can be, in many words, so that it does not fit "
                "into one line of a hundred columns and has to be wrapped by the report");
-    nuioa_warn(&plan.warnings, "%0200d", 7);
-    nuioa_warn(&plan.warnings, "short \xc3\xa9");
+    nuioa_warn(&s->plan.warnings, "%0200d", 7);
+    nuioa_warn(&s->plan.warnings, "short \xc3\xa9");
     char *text = text_of(false);
     assert_non_null(strstr(text, ".."));
     for (const char *line = text; *line; line = strchr(line, '\n') + 1)
@@ -223,22 +193,22 @@ TEST_WITHIN(test_long, start, finish)
 }
 
 /* Above 64 ranks, those that share NUMA node and NIC share one line. */
-TEST_WITHIN(test_many, start, finish)
+TEST_WITHIN(test_many, start, NULL)
 {
-    nuioa_node_free(&node);
-    machine_plain(&node, 4, 32);
-    machine_nic(&node, "mlx5_0", 1);
-    nuioa_copy(node.host, sizeof(node.host), "n1");
+    nuioa_node_free(&s->node);
+    machine_plain(&s->node, 4, 32);
+    machine_nic(&s->node, "mlx5_0", 1);
+    nuioa_copy(s->node.host, sizeof(s->node.host), "n1");
     make_plan(128, 1, false);
-    assert_true(plan.moved);
+    assert_true(s->plan.moved);
     char *text = text_of(false);
     assert_int_equal(check_lines(text), 2 + 4 + 1);
     assert_string_equal(words_of(text, "n1 100-131"), "n1 100-131 * 32-63 1 default mlx5_0:1 0");
     free(text);
 }
 
-/* A bound that is below the cost is no failure of the plan. */
-TEST_WITHIN(test_bound, start, finish)
+/* A bound that is below the cost is no failure of the s->plan. */
+TEST_WITHIN(test_bound, start, NULL)
 {
     static const struct {
         double after, bound;
@@ -263,7 +233,7 @@ TEST_WITHIN(test_bound, start, finish)
     }
 }
 
-TEST_WITHIN(test_explain, start, finish)
+TEST_WITHIN(test_explain, start, NULL)
 {
     make_plan(16, 1, true);
     char *text = text_of(true);
@@ -289,18 +259,17 @@ TEST_WITHIN(test_explain, start, finish)
 }
 
 /* If no rank moves, each line still says so. */
-TEST_WITHIN(test_explain_unmoved, start, finish)
+TEST_WITHIN(test_explain_unmoved, start, NULL)
 {
     make_plan(16, 1, false);
     char *text = text_of(true);
     check_lines(text);
     assert_null(strstr(text, "of the gain"));
     free(text);
-    nuioa_plan_free(&plan);
 
     /* the last ranks are the heaviest, and the NIC is near them already */
-    nuioa_node_free(&node);
-    machine_hagrid(&node, 7);
+    nuioa_node_free(&s->node);
+    machine_hagrid(&s->node, 7);
     make_plan(16, 1, true);
     text = text_of(true);
     check_lines(text);
@@ -308,11 +277,11 @@ TEST_WITHIN(test_explain_unmoved, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_explain_many, start, finish)
+TEST_WITHIN(test_explain_many, start, NULL)
 {
-    nuioa_node_free(&node);
-    machine_plain(&node, 4, 32);
-    machine_nic(&node, "mlx5_0", 1);
+    nuioa_node_free(&s->node);
+    machine_plain(&s->node, 4, 32);
+    machine_nic(&s->node, "mlx5_0", 1);
     make_plan(128, 1, true);
     char *text = text_of(true);
     assert_true(check_lines(text) < 40);
@@ -321,10 +290,10 @@ TEST_WITHIN(test_explain_many, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_leader_off, start, finish)
+TEST_WITHIN(test_leader_off, start, NULL)
 {
     make_plan(4, 1, true);
-    plan.order_count = 0;
+    s->plan.order_count = 0;
     char *text = text_of(true);
     assert_null(strstr(text, "*"));
     assert_null(strstr(text, "leader"));
@@ -332,9 +301,9 @@ TEST_WITHIN(test_leader_off, start, finish)
 }
 
 /* A machine that was captured without its name, and one rank. */
-TEST_WITHIN(test_one, start, finish)
+TEST_WITHIN(test_one, start, NULL)
 {
-    *node.host = '\0';
+    *s->node.host = '\0';
     make_plan(1, 1, true);
     char *text = text_of(false);
     check_lines(text);
@@ -344,15 +313,15 @@ TEST_WITHIN(test_one, start, finish)
 }
 
 /* Weights in bytes are long, and fractions have no end. */
-TEST_WITHIN(test_digits, start, finish)
+TEST_WITHIN(test_digits, start, NULL)
 {
-    nuioa_copy(node.host, sizeof(node.host), "n1");
+    nuioa_copy(s->node.host, sizeof(s->node.host), "n1");
     make_plan(16, 1, true);
-    plan.assignments[0].weight = 483919214.8;
-    plan.assignments[1].weight = 1.0 / 3;
-    plan.assignments[2].weight = 12345.678;
-    plan.before.j = 41931837404.525;
-    plan.after.j = 1e-7 / 3;
+    s->plan.assignments[0].weight = 483919214.8;
+    s->plan.assignments[1].weight = 1.0 / 3;
+    s->plan.assignments[2].weight = 12345.678;
+    s->plan.before.j = 41931837404.525;
+    s->plan.after.j = 1e-7 / 3;
     char *text = text_of(false);
     check_lines(text);
     assert_non_null(strstr(words_of(text, "n1 100 "), " 483919215 #"));
@@ -362,26 +331,26 @@ TEST_WITHIN(test_digits, start, finish)
     free(text);
 }
 
-TEST_WITHIN(test_cpu_bind, start, finish)
+TEST_WITHIN(test_cpu_bind, start, NULL)
 {
     make_plan(3, 1, true);
-    hwloc_bitmap_list_sscanf(plan.assignments[0].cpus, "0,4-7");
-    hwloc_bitmap_list_sscanf(plan.assignments[1].cpus, "64");
-    hwloc_bitmap_list_sscanf(plan.assignments[2].cpus, "3,33,130");
-    char *text = nuioa_report_cpu_bind(&plan);
+    hwloc_bitmap_list_sscanf(s->plan.assignments[0].cpus, "0,4-7");
+    hwloc_bitmap_list_sscanf(s->plan.assignments[1].cpus, "64");
+    hwloc_bitmap_list_sscanf(s->plan.assignments[2].cpus, "3,33,130");
+    char *text = nuioa_report_cpu_bind(&s->plan);
     assert_string_equal(text, "0xf1,0x10000000000000000,0x400000000000000000000000200000008\n");
     free(text);
 }
 
-TEST_WITHIN(test_node, start, finish)
+TEST_WITHIN(test_node, start, NULL)
 {
-    nuioa_copy(node.host, sizeof(node.host), "n1");
-    hwloc_bitmap_clr(node.allowed_cpus, 3);
-    struct nuioa_nic *nic = machine_nic(&node, "eth0", 2);
+    nuioa_copy(s->node.host, sizeof(s->node.host), "n1");
+    hwloc_bitmap_clr(s->node.allowed_cpus, 3);
+    struct nuioa_nic *nic = machine_nic(&s->node, "eth0", 2);
     nic->usable = false;
     nuioa_copy(nic->why, sizeof(nic->why), "too slow");
-    nuioa_warn(&node.warnings, "something to know");
-    char *text = nuioa_report_node(&node);
+    nuioa_warn(&s->node.warnings, "something to know");
+    char *text = nuioa_report_node(&s->node);
     check_lines(text);
     assert_string_equal(words_of(text, "1 1 "), "1 1 2-3 2 1024 MiB");
     assert_string_equal(words_of(text, "5 39 "), "5 39 29 29 20 31 10 20 21");
@@ -391,11 +360,11 @@ TEST_WITHIN(test_node, start, finish)
 }
 
 /* A table that no screen has room for. */
-TEST_WITHIN(test_many_numas, start, finish)
+TEST_WITHIN(test_many_numas, start, NULL)
 {
-    nuioa_node_free(&node);
-    machine_plain(&node, 17, 1);
-    char *text = nuioa_report_node(&node);
+    nuioa_node_free(&s->node);
+    machine_plain(&s->node, 17, 1);
+    char *text = nuioa_report_node(&s->node);
     assert_string_equal(words_of(text, "17 x"), "17 x 17: see nuioa topo --json");
     free(text);
 }

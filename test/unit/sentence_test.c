@@ -95,15 +95,12 @@ TEST(test_no_bound_of_unequal_masks)
 TEST(test_nothing_better_is_of_masks)
 {
     struct plan_case *s = plan_case_hagrid(5, 2, 1);
-    hwloc_bitmap_t both = hwloc_bitmap_alloc();
-    hwloc_bitmap_set_range(both, 0, 1);
-    s->request.allowed_cpus = both;
+    plan_case_step(s, "0-1");
     plan_case_weigh(s, weights);
     says(s, false, "no better exchange of Slurm's masks was found", true);
     says(s, false, "no placement", false);
     s->request.hinted = false;
     says(s, false, "the step has no free cores nearer the NIC", true);
-    hwloc_bitmap_free(both);
 }
 
 /* All ranks have the first GPU. */
