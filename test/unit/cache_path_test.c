@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "leak_check.h"
 #include "machine.h"
 #include "private_run.h"
@@ -109,22 +109,22 @@ TEST(test_host_names)
     host_name = "n1";
 }
 
-static char directory[64];
+static const char *directory;
 static struct nuioa_node node;
 
 static int begin(void **state)
 {
     (void)state;
     machine_quad(&node);
-    snprintf(directory, sizeof(directory), "/tmp/nuioa-cache-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
+    directory = file_directory();
+    return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
     nuioa_node_free(&node);
-    return rmdir(directory);
+    return 0;
 }
 
 /* Expects that no cache is written, a message with `text`, and that nothing is left behind. */

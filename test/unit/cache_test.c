@@ -19,26 +19,16 @@
 
 enum { DEADLINE_MS = 30000 };
 
-static char directory[64], path[128], link_path[128];
+static const char *directory;
+static char path[128], link_path[128];
 
 static int make_directory(void **state)
 {
     (void)state;
-    snprintf(directory, sizeof(directory), "/tmp/nuioa-cache-XXXXXX");
-    if (!mkdtemp(directory))
-        return -1;
+    directory = file_directory();
     snprintf(path, sizeof(path), "%s/n1.cache", directory);
     snprintf(link_path, sizeof(link_path), "%s/link", directory);
     return 0;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    chmod(directory, 0700);
-    unlink(path);
-    unlink(link_path);
-    return rmdir(directory);
 }
 
 static void write_cache(const char *distances)
@@ -66,7 +56,7 @@ static int read_cache(const char *distances)
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-TEST_WITHIN(test_write_read, make_directory, remove_directory)
+TEST_WITHIN(test_write_read, make_directory, NULL)
 {
     struct nuioa_node node, kept;
     struct stat st;
@@ -106,7 +96,7 @@ static void flip(off_t at)
 }
 
 /* Magic, boot id, host, fingerprint, distance file, packed node: lib/topology/cache.c. */
-TEST_WITHIN(test_stale, make_directory, remove_directory)
+TEST_WITHIN(test_stale, make_directory, NULL)
 {
     static const struct {
         off_t at;
@@ -142,7 +132,7 @@ TEST_WITHIN(test_stale, make_directory, remove_directory)
     assert_int_equal(read_cache(NULL), -EINVAL);
 }
 
-TEST_WITHIN(test_other_distances, make_directory, remove_directory)
+TEST_WITHIN(test_other_distances, make_directory, NULL)
 {
     const char *site = link_path; /* any file of ours */
     file_write(site, "nuioa-distances 1\n");
@@ -156,7 +146,7 @@ TEST_WITHIN(test_other_distances, make_directory, remove_directory)
     assert_int_equal(read_cache(site), -ESTALE);
 }
 
-TEST_WITHIN(test_fingerprint, make_directory, remove_directory)
+TEST_WITHIN(test_fingerprint, make_directory, NULL)
 {
     uint64_t before = nuioa_fingerprint("");
     write_cache(NULL);
@@ -169,7 +159,7 @@ TEST_WITHIN(test_fingerprint, make_directory, remove_directory)
     assert_int_equal(read_cache(NULL), 0);
 }
 
-TEST_WITHIN(test_fingerprint_of_devices, make_directory, remove_directory)
+TEST_WITHIN(test_fingerprint_of_devices, make_directory, NULL)
 {
     dump_make();
     dump_pci("0000:81:00.0", "0x020000 0x8086 0x1521");
@@ -197,7 +187,7 @@ TEST_WITHIN(test_fingerprint_of_devices, make_directory, remove_directory)
 }
 
 /* A GPU may be known by its render node only, which comes when its driver is loaded. */
-TEST_WITHIN(test_fingerprint_of_gpus, make_directory, remove_directory)
+TEST_WITHIN(test_fingerprint_of_gpus, make_directory, NULL)
 {
     char old[128], new[128];
     dump_make();
@@ -218,7 +208,7 @@ TEST_WITHIN(test_fingerprint_of_gpus, make_directory, remove_directory)
 
 /* --- what root may believe -------------------------------------------------------------------- */
 
-TEST_WITHIN(test_modes, make_directory, remove_directory)
+TEST_WITHIN(test_modes, make_directory, NULL)
 {
     write_cache(NULL);
     static const mode_t bad[] = { 0666, 0664, 0646, 0602 };
@@ -243,7 +233,7 @@ TEST_WITHIN(test_modes, make_directory, remove_directory)
     }
 }
 
-TEST_WITHIN(test_no_links, make_directory, remove_directory)
+TEST_WITHIN(test_no_links, make_directory, NULL)
 {
     struct nuioa_node node;
     write_cache(NULL);
@@ -261,7 +251,7 @@ TEST_WITHIN(test_no_links, make_directory, remove_directory)
 }
 
 /* None may block the reader either. */
-TEST_WITHIN(test_no_special_files, make_directory, remove_directory)
+TEST_WITHIN(test_no_special_files, make_directory, NULL)
 {
     struct nuioa_node node;
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -271,7 +261,7 @@ TEST_WITHIN(test_no_special_files, make_directory, remove_directory)
     assert_int_equal(nuioa_cache_read("/dev/zero", NULL, &node, NULL), -EPERM);
 }
 
-TEST_WITHIN(test_owner, make_directory, remove_directory)
+TEST_WITHIN(test_owner, make_directory, NULL)
 {
     if (geteuid()) {
         print_message("# only root can give a file away\n");
@@ -309,7 +299,7 @@ static void get(unsigned deadline_ms, unsigned warnings)
     nuioa_node_free(&node);
 }
 
-TEST_WITHIN(test_get, make_directory, remove_directory)
+TEST_WITHIN(test_get, make_directory, NULL)
 {
     struct leak_check before = leak_check_begin();
     get(DEADLINE_MS, 0); /* discovers, and keeps it */
@@ -329,7 +319,7 @@ TEST_WITHIN(test_get, make_directory, remove_directory)
     leak_check_end(&before);
 }
 
-TEST_WITHIN(test_get_late, make_directory, remove_directory)
+TEST_WITHIN(test_get_late, make_directory, NULL)
 {
     struct nuioa_node node, empty;
     struct nuioa_error err = { "" };
@@ -343,7 +333,7 @@ TEST_WITHIN(test_get_late, make_directory, remove_directory)
 }
 
 /* Described in the child as well, never kept, and believed only if nobody else can change it. */
-TEST_WITHIN(test_get_emulated, make_directory, remove_directory)
+TEST_WITHIN(test_get_emulated, make_directory, NULL)
 {
     struct nuioa_node node;
     struct nuioa_error err = { "" };
@@ -369,7 +359,7 @@ TEST_WITHIN(test_get_emulated, make_directory, remove_directory)
     leak_check_end(&before);
 }
 
-TEST_WITHIN(test_get_with_distances, make_directory, remove_directory)
+TEST_WITHIN(test_get_with_distances, make_directory, NULL)
 {
     struct nuioa_node node;
     struct nuioa_source source = { .distances = link_path };
@@ -391,7 +381,7 @@ static double now_ms(void)
 }
 
 /* No limits: figures for people. */
-TEST_WITHIN(test_cost, make_directory, remove_directory)
+TEST_WITHIN(test_cost, make_directory, NULL)
 {
     enum { ROUNDS = 200 };
     struct nuioa_node node;

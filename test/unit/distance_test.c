@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "dump.h"
 #include "file.h"
@@ -172,19 +171,13 @@ TEST(test_not_symmetric)
 #define MACHINE "machine packages=2 numa=2 cores=4\n"
 #define OTHER "machine numa=1\nnuma 0\nrow 10\n"
 
-static char site_path[] = "/tmp/nuioa-distances-XXXXXX";
+static const char *site_path;
 
 static int make_site_file(void **state)
 {
     (void)state;
-    int fd = mkstemp(site_path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_site_file(void **state)
-{
-    (void)state;
-    return unlink(site_path);
+    site_path = file_new("", 0);
+    return 0;
 }
 
 static const struct {
@@ -240,7 +233,7 @@ static const struct {
     { HEADER "engine\n", -EINVAL, { 0 }, ":2:" },
 };
 
-TEST(test_site_file)
+TEST_WITHIN(test_site_file, make_site_file, NULL)
 {
     static const struct shape shape = { 2, 2, 1, 1, NULL };
     struct nuioa_node node;
@@ -263,7 +256,7 @@ TEST(test_site_file)
 }
 
 /* '#' and '=' inside the quotes belong to the model. */
-TEST(test_site_model)
+TEST_WITHIN(test_site_model, make_site_file, NULL)
 {
     static const struct shape shape = { 1, 2, 1, 1, NULL };
     struct nuioa_node node;
@@ -279,7 +272,7 @@ TEST(test_site_model)
 }
 
 /* A new section counts, wherever blanks stand in the old one: the reader takes "\r" as a blank. */
-TEST(test_site_written)
+TEST_WITHIN(test_site_written, make_site_file, NULL)
 {
     static const uint32_t written[4] = { 10, 77, 78, 10 };
     static const char *const before[] = { "", " \t", "\r", "\r\r " };
@@ -328,10 +321,10 @@ static int write_short(const char *path, const struct nuioa_node *node, struct n
 TEST(test_site_without_space)
 {
     static const size_t lengths[] = { 4090, 9000 };
-    char directory[] = "/tmp/nuioa-distances.XXXXXX", path[64], text[10000], kept[10000];
+    const char *directory = file_directory();
+    char path[64], text[10000], kept[10000];
     struct nuioa_node node;
     machine_plain(&node, 2, 1);
-    assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof(path), "%s/d", directory);
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
         struct nuioa_error err = { "" };
@@ -352,13 +345,11 @@ TEST(test_site_without_space)
         fclose(file);
         assert_memory_equal(kept, text, lengths[i]);
     }
-    unlink(path);
-    rmdir(directory);
     nuioa_node_free(&node);
 }
 
 /* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
-TEST(test_site_in_node)
+TEST_WITHIN(test_site_in_node, make_site_file, NULL)
 {
     dump_make();
     file_write(site_path, HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n");
@@ -375,5 +366,3 @@ TEST(test_site_in_node)
         assert_int_equal(node->warnings.count, 1);
     }
 }
-
-ALL_WITHIN(make_site_file, remove_site_file)

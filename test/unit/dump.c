@@ -2,7 +2,6 @@
 #include "dump.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "file.h"
 
 char dump_path[64];
 
@@ -84,29 +83,9 @@ static void make_cpus(void)
     put("processor\t: 0", "proc/cpuinfo");
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
-{
-    (void)st;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static void remove_dump(void *unused)
-{
-    (void)unused;
-    if (*dump_path)
-        nftw(dump_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    *dump_path = '\0';
-}
-
 void dump_make(void)
 {
-    remove_dump(NULL);
-    snprintf(dump_path, sizeof(dump_path), "/tmp/nuioa-dump-XXXXXX");
-    if (!mkdtemp(dump_path))
-        die(dump_path);
-    unit_later(remove_dump, NULL);
+    snprintf(dump_path, sizeof(dump_path), "%s", file_directory());
     make_cpus();
     put("", "sys/class/net/.keep");
 }

@@ -2,9 +2,11 @@
 #include "file.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -50,6 +52,27 @@ const char *file_new(const void *bytes, size_t length)
     unit_later(remove_file, path);
     assert_int_equal(write(fd, bytes, length), length);
     close(fd);
+    return path;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+    (void)st, (void)kind, (void)walk;
+    return remove(path);
+}
+
+static void remove_directory(void *path)
+{
+    chmod(path, 0700);
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(path);
+}
+
+const char *file_directory(void)
+{
+    char *path = strdup("/tmp/nuioa-unit-XXXXXX");
+    assert_non_null(mkdtemp(path));
+    unit_later(remove_directory, path);
     return path;
 }
 

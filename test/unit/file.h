@@ -17,6 +17,10 @@ char *file_text(const char *path);
  * ended, and the path is valid until then. */
 const char *file_new(const void *bytes, size_t length);
 
+/* Makes a directory in /tmp, and returns its path. It is removed with all that is in it when the test
+ * has ended, and the path is valid until then. */
+const char *file_directory(void);
+
 /* Writes the file anew. */
 void file_write(const char *path, const char *text);
 

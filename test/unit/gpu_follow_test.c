@@ -2,8 +2,6 @@
 
 /* CPUs follow GPUs (option gpus): cases whose answer is known. */
 
-#include <stdio.h>
-
 #include "machine.h"
 #include "plan_case.h"
 #include "unit.h"

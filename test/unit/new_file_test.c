@@ -14,11 +14,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "leak_check.h"
 #include "unit.h"
 #include "util/new_file.h"
 
-static char top[64], back[256];
+static const char *top;
+static char back[256];
 
 /* Somebody who guesses the number in the name of a temporary file is faster: something stands there
  * before the file is made. */
@@ -50,16 +52,14 @@ ssize_t getrandom(void *to, size_t size, unsigned flags)
 static int begin(void **state)
 {
     (void)state;
-    snprintf(top, sizeof(top), "/tmp/nuioa-new-XXXXXX");
-    return !getcwd(back, sizeof(back)) || !mkdtemp(top) || chdir(top);
+    top = file_directory();
+    return !getcwd(back, sizeof(back)) || chdir(top);
 }
 
 static int end(void **state)
 {
     (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r %s", top);
-    return system(command) || chdir(back);
+    return chdir(back);
 }
 
 static int write_file(const char *path, const char *text, struct nuioa_error *err)
@@ -93,12 +93,8 @@ static void bad(const char *path, int rc, const char *why)
 /* Asserts that the file has this content, and that nothing else begins with its name. */
 static void has(const char *path, const char *text)
 {
-    char content[64] = "", command[128];
-    FILE *in = fopen(path, "r");
-    assert_non_null(in);
-    assert_true(fgets(content, sizeof(content), in) || !*text);
-    fclose(in);
-    assert_string_equal(content, text);
+    char command[128];
+    assert_string_equal(file_text(path), text);
     snprintf(command, sizeof(command), "set -- %.100s*; test $# = 1", path);
     assert_int_equal(system(command), 0);
 }

@@ -23,10 +23,19 @@ static int read_text(const char *text, size_t length, struct nuioa_profile *prof
     return nuioa_profile_read(file_new(text, length), profile, &err);
 }
 
-static void load(const char *text, struct nuioa_profile *profile)
+static void free_profile(void *profile)
 {
+    nuioa_profile_free(profile);
+    free(profile);
+}
+
+static struct nuioa_profile *load(const char *text)
+{
+    struct nuioa_profile *profile = calloc(1, sizeof(*profile));
+    unit_later(free_profile, profile);
     if (read_text(text, strlen(text), profile))
         fail_msg("%s", err.text);
+    return profile;
 }
 
 /* Expects an error whose message is the file's name, ':' and `line`. */
@@ -46,24 +55,23 @@ static void refuse(const char *text, const char *line)
 
 TEST(test_read)
 {
-    struct nuioa_profile p;
-    load("# made by hand\n\nnuioa-profile 1 and more\nranks 8 later fields\n"
-         "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0",
-         &p);
-    assert_int_equal(p.rank_count, 8);
-    assert_float_equal(p.ranks[3].sent_bytes, 100, 0);
-    assert_float_equal(p.ranks[3].recv_bytes, 200, 0);
-    assert_float_equal(p.ranks[3].sent_msgs, 3, 0);
-    assert_float_equal(p.ranks[3].recv_msgs, 4, 0);
-    assert_float_equal(p.ranks[3].large_recv_bytes, 50, 0);
-    assert_float_equal(p.ranks[2].recv_bytes, 0, 0);
-    assert_int_equal(p.flow_count, 2);
-    assert_int_equal(p.flows[0].source, 0);
-    assert_int_equal(p.flows[0].target, 7);
-    assert_float_equal(p.flows[0].bytes, 1500, 0);
-    assert_float_equal(p.flows[0].msgs, 16, 0);
-    nuioa_profile_free(&p);
-    assert_null(p.ranks);
+    struct nuioa_profile *p =
+        load("# made by hand\n\nnuioa-profile 1 and more\nranks 8 later fields\n"
+             "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0");
+    assert_int_equal(p->rank_count, 8);
+    assert_float_equal(p->ranks[3].sent_bytes, 100, 0);
+    assert_float_equal(p->ranks[3].recv_bytes, 200, 0);
+    assert_float_equal(p->ranks[3].sent_msgs, 3, 0);
+    assert_float_equal(p->ranks[3].recv_msgs, 4, 0);
+    assert_float_equal(p->ranks[3].large_recv_bytes, 50, 0);
+    assert_float_equal(p->ranks[2].recv_bytes, 0, 0);
+    assert_int_equal(p->flow_count, 2);
+    assert_int_equal(p->flows[0].source, 0);
+    assert_int_equal(p->flows[0].target, 7);
+    assert_float_equal(p->flows[0].bytes, 1500, 0);
+    assert_float_equal(p->flows[0].msgs, 16, 0);
+    nuioa_profile_free(p);
+    assert_null(p->ranks);
 }
 
 TEST(test_malformed)
@@ -199,56 +207,53 @@ TEST(test_hints)
 
 TEST(test_rank_lines)
 {
-    struct nuioa_profile p;
     struct nuioa_pair *pairs;
     struct nuioa_warnings warnings = { 0 };
     uint32_t count, ranks[] = { 5, 4 };
     double weight[2];
-    load(HEAD "rank 4 1000 2000 3 4 0\nrank 5 20 0 7 0 0\n", &p);
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 2, weight, &pairs,
-                                         &count, &warnings),
-                     0);
+    struct nuioa_profile *p = load(HEAD "rank 4 1000 2000 3 4 0\nrank 5 20 0 7 0 0\n");
+    assert_int_equal(
+        nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, 2, weight, &pairs, &count, &warnings),
+        0);
     assert_float_equal(weight[0], 1, 1e-9);    /* 0 + 0.05 * 20 */
     assert_float_equal(weight[1], 2050, 1e-9); /* 2000 + 0.05 * 1000 */
     assert_null(pairs);
     assert_int_equal(count, 0);
     assert_int_equal(
-        nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 2, weight, &pairs, &count, &warnings),
+        nuioa_profile_slice(p, NUIOA_POLICY_LATENCY, ranks, 2, weight, &pairs, &count, &warnings),
         0);
     assert_float_equal(weight[0], 7, 0);
     assert_float_equal(weight[1], 7, 0);
     assert_int_equal(warnings.count, 0);
     uint32_t beyond[] = { 4, 8 };
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, beyond, 2, weight, &pairs,
+    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, beyond, 2, weight, &pairs,
                                          &count, &warnings),
                      0);
     assert_float_equal(weight[1], 0, 0);
     assert_int_equal(warnings.count, 1);
-    nuioa_profile_free(&p);
 }
 
 /* Ranks 2, 3 and 4 are on the node, in another order; the others are on other nodes. */
 TEST(test_pairs)
 {
-    struct nuioa_profile p;
     struct nuioa_pair *pairs;
     struct nuioa_warnings warnings = { 0 };
     uint32_t count, ranks[] = { 4, 2, 3 };
     double weight[3];
-    load(HEAD "pair 2 3 100 1 0\npair 3 2 50 2 0\npair 4 3 7 3 0\npair 3 3 999 9 0\n"
-              "pair 2 0 1000 10 0\npair 7 2 300 20 100\npair 0 7 5 5 5\n"
-              "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n",
-         &p);
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
-                                         &count, &warnings),
-                     0);
+    struct nuioa_profile *p =
+        load(HEAD "pair 2 3 100 1 0\npair 3 2 50 2 0\npair 4 3 7 3 0\npair 3 3 999 9 0\n"
+                  "pair 2 0 1000 10 0\npair 7 2 300 20 100\npair 0 7 5 5 5\n"
+                  "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n");
+    assert_int_equal(
+        nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs, &count, &warnings),
+        0);
     /* 100 received in large messages, 200 in others, and 0.05 * 1000 sent; its 'rank' line is not
        used */
     assert_float_equal(weight[1], 100 + 0.18 * 200 + 50, 1e-9);
     assert_float_equal(weight[2], 0, 0);
     assert_float_equal(weight[0], 0, 0); /* rank 4 has pairs, so its line is not used either */
     assert_int_equal(warnings.count, 0);
-    nuioa_profile_warn(&p, &warnings);
+    nuioa_profile_warn(p, &warnings);
     assert_int_equal(warnings.count, 1);
     assert_non_null(strstr(warnings.text[0], "the profile has 'rank' and 'pair' lines for 2 "
                                              "ranks, the first is rank 2: 'rank' lines"));
@@ -261,12 +266,11 @@ TEST(test_pairs)
     assert_float_equal(pairs[1].bytes, 150, 0);
     free(pairs);
     assert_int_equal(
-        nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 3, weight, &pairs, &count, &warnings),
+        nuioa_profile_slice(p, NUIOA_POLICY_LATENCY, ranks, 3, weight, &pairs, &count, &warnings),
         0);
     assert_float_equal(weight[1], 30, 0);
     assert_float_equal(pairs[1].bytes, 3, 0);
     free(pairs);
-    nuioa_profile_free(&p);
 }
 
 /* Large messages count whole and small ones 0.18, if the profile tells them apart; more bytes in
@@ -285,38 +289,35 @@ TEST(test_weight)
  * hints list says so, too. */
 TEST(test_large_first)
 {
-    struct nuioa_profile p;
     struct nuioa_error err;
     char list[64];
-    load(HEAD "pair 7 0 3000 30 0\npair 7 1 1000 1 1000\n", &p);
-    assert_int_equal(nuioa_hints_from_profile(&p, NUIOA_POLICY_BANDWIDTH, list, sizeof(list), &err),
+    struct nuioa_profile *p = load(HEAD "pair 7 0 3000 30 0\npair 7 1 1000 1 1000\n");
+    assert_int_equal(nuioa_hints_from_profile(p, NUIOA_POLICY_BANDWIDTH, list, sizeof(list), &err),
                      0);
     assert_string_equal(list, "0:540,1:1000,7:200,rest:0");
-    nuioa_profile_free(&p);
 }
 
 /* A profile that is written and read again is the same, with each pair once and in order. */
 TEST(test_write)
 {
-    struct nuioa_profile p, q;
+    struct nuioa_profile q;
     const char *path = file_new("", 0);
-    load("nuioa-profile 1\nranks 4 partial\nrank 3 1 2 3 4 5\npair 1 0 5 1 0\npair 0 2 7 2 6\n"
-         "pair 1 0 1e3 1 40000\n",
-         &p);
-    assert_true(p.partial);
-    assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
+    struct nuioa_profile *p =
+        load("nuioa-profile 1\nranks 4 partial\nrank 3 1 2 3 4 5\npair 1 0 5 1 0\npair 0 2 7 2 6\n"
+             "pair 1 0 1e3 1 40000\n");
+    assert_true(p->partial);
+    assert_int_equal(nuioa_profile_write(path, p, &err), 0);
     assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
     assert_true(q.partial);
     assert_int_equal(q.rank_count, 4);
-    assert_memory_equal(q.ranks, p.ranks, 4 * sizeof(*q.ranks));
+    assert_memory_equal(q.ranks, p->ranks, 4 * sizeof(*q.ranks));
     assert_int_equal(q.flow_count, 2);
     assert_int_equal(q.flows[0].source, 0);
     assert_float_equal(q.flows[0].large_bytes, 6, 0);
     assert_int_equal(q.flows[1].source, 1);
     assert_float_equal(q.flows[1].bytes, 1005, 0);
     assert_float_equal(q.flows[1].large_bytes, 40000, 0);
-    assert_int_equal(p.flow_count, 3); /* writing does not change it */
-    nuioa_profile_free(&p);
+    assert_int_equal(p->flow_count, 3); /* writing does not change it */
     nuioa_profile_free(&q);
 }
 
@@ -324,12 +325,12 @@ TEST(test_write)
  * profile; a matrix and a node's slice have the sum. */
 TEST(test_collectives)
 {
-    struct nuioa_profile p, q;
+    struct nuioa_profile q;
     const char *path = file_new("", 0);
-    load("nuioa-profile 1\nranks 3\ncoll 0 1 5 1 0\npair 0 1 70 2 0\ncoll 0 1 100 3 100\n"
-         "coll 1 2 8 1 0\n",
-         &p);
-    assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
+    struct nuioa_profile *p =
+        load("nuioa-profile 1\nranks 3\ncoll 0 1 5 1 0\npair 0 1 70 2 0\ncoll 0 1 100 3 100\n"
+             "coll 1 2 8 1 0\n");
+    assert_int_equal(nuioa_profile_write(path, p, &err), 0);
     assert_string_equal(file_text(path), "nuioa-profile 1\nranks 3\npair 0 1 70 2 0\n"
                                          "coll 0 1 105 4 100\ncoll 1 2 8 1 0\n");
     assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
@@ -337,7 +338,7 @@ TEST(test_collectives)
     assert_false(q.flows[0].collective);
     assert_true(q.flows[1].collective);
     nuioa_profile_free(&q);
-    assert_int_equal(nuioa_profile_write_matrix(path, &p, NUIOA_METRIC_AVG, &err), 0);
+    assert_int_equal(nuioa_profile_write_matrix(path, p, NUIOA_METRIC_AVG, &err), 0);
     assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
     assert_int_equal(q.flow_count, 2);
     assert_float_equal(q.flows[0].bytes, 175.0 / 6, 1e-9);
@@ -345,14 +346,13 @@ TEST(test_collectives)
     struct nuioa_pair *pairs;
     uint32_t count;
     double weight[2];
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, (uint32_t[]){ 0, 1 }, 2,
-                                         weight, &pairs, &count, NULL),
+    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, (uint32_t[]){ 0, 1 }, 2, weight,
+                                         &pairs, &count, NULL),
                      0);
     assert_int_equal(count, 1);
     assert_float_equal(pairs[0].bytes, 175, 0);
     assert_float_equal(weight[1], 0.05 * 8, 1e-9);
     free(pairs);
-    nuioa_profile_free(&p);
 }
 
 /* The row is the sender; the metric says what the numbers are. */
@@ -383,20 +383,17 @@ TEST(test_matrix)
 
 TEST(test_traffic)
 {
-    struct nuioa_profile p;
     struct nuioa_traffic t[8];
     static const uint32_t node_of[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
-    load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\n"
-              "rank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
-         &p);
-    assert_int_equal(nuioa_profile_traffic(&p, node_of, t), 0);
+    struct nuioa_profile *p = load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\n"
+                                        "rank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n");
+    assert_int_equal(nuioa_profile_traffic(p, node_of, t), 0);
     assert_float_equal(t[0].sent_bytes, 40, 0);
     assert_float_equal(t[0].recv_bytes, 7, 0);
     assert_float_equal(t[2].large_recv_bytes, 30, 0);
     assert_float_equal(t[1].recv_bytes, 0, 0);
     assert_float_equal(t[5].recv_bytes, 2, 0);
-    assert_int_equal(nuioa_profile_traffic(&p, NULL, t), 0);
+    assert_int_equal(nuioa_profile_traffic(p, NULL, t), 0);
     assert_float_equal(t[0].sent_bytes, 140, 0);
     assert_float_equal(t[1].recv_msgs, 1, 0);
-    nuioa_profile_free(&p);
 }

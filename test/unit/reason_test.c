@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "machine.h"
 #include "reason_case.h"
 #include "unit.h"
 

@@ -6,37 +6,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "leak_check.h"
 #include "unit.h"
 #include "util/secure_file.h"
 
-static char top[64];
+static const char *top;
 
 /* top/safe/file; top/open, to which all may write; top/sticky, where all may put something. */
 static int begin(void **state)
 {
     (void)state;
-    snprintf(top, sizeof(top), "/tmp/nuioa-secure-XXXXXX");
-    if (!mkdtemp(top) || chdir(top) || mkdir("safe", 0755) || mkdir("open", 0755) ||
-        mkdir("sticky", 0755))
+    top = file_directory();
+    if (chdir(top) || mkdir("safe", 0755) || mkdir("open", 0755) || mkdir("sticky", 0755))
         return -1;
     int fd = open("safe/file", O_CREAT | O_WRONLY, 0600);
     return close(fd) || chmod("open", 0777) || chmod("sticky", 01777);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    char command[128];
-    if (chdir("/"))
-        return -1;
-    snprintf(command, sizeof(command), "rm -r %s", top);
-    return system(command);
 }
 
 static void link_to(const char *target, const char *name)
@@ -76,7 +65,7 @@ static void bad(const char *name, int rc, const char *why)
         fail_msg("'%s' is not in '%s'", why, err.text);
 }
 
-TEST_WITHIN(test_files, begin, end)
+TEST_WITHIN(test_files, begin, NULL)
 {
     good("safe/file");
     good("./safe//../safe/./file");
@@ -94,7 +83,7 @@ TEST_WITHIN(test_files, begin, end)
     bad("safe/file", -EPERM, "safe: others may write to it");
 }
 
-TEST_WITHIN(test_links, begin, end)
+TEST_WITHIN(test_links, begin, NULL)
 {
     link_to("safe", "link");
     link_to("../safe", "safe/relative");
@@ -112,7 +101,7 @@ TEST_WITHIN(test_links, begin, end)
 }
 
 /* As /var/run is on all systems. */
-TEST_WITHIN(test_system_links, begin, end)
+TEST_WITHIN(test_system_links, begin, NULL)
 {
     struct nuioa_error err = { "" };
     struct stat st;
@@ -123,7 +112,7 @@ TEST_WITHIN(test_system_links, begin, end)
 }
 
 /* The link leads to a secure place now, and another place when the file is opened. */
-TEST_WITHIN(test_links_of_others, begin, end)
+TEST_WITHIN(test_links_of_others, begin, NULL)
 {
     link_to("../safe", "open/link");
     bad("open/link/file", -EPERM, "open: others may write to it");
