@@ -2,12 +2,7 @@
 
 /* What a report says that the user may type: only where it helps, and as doc/report.md has it. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "file.h"
-#include "machine.h"
 #include "nics/rails.h"
 #include "output/report.h"
 #include "plan_case.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/syscall.h>

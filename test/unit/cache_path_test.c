@@ -3,11 +3,8 @@
 /* Where a cache is: the name of the host, paths that are no place for one, and calls that fail. */
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

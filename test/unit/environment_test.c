@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
-#include "machine.h"
 #include "output/environment.h"
 #include "output/user_variables.h"
 #include "plan_case.h"

@@ -3,7 +3,6 @@
 /* Free cores of the step as places for ranks: each condition by itself. test/topologies/drawn.t
  * judges the plans of random machines. */
 
-#include "machine.h"
 #include "plan_case.h"
 #include "unit.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <string.h>
-
 #include "dump.h"
 #include "topology/gpu_device_file.h"
 #include "unit.h"

@@ -3,9 +3,6 @@
 /* CPUs follow GPUs (option gpus): random machines, masks, GPUs and weights are compared with the
  * best of all permutations, or of all ways to put the ranks on cores. */
 
-#include <stdlib.h>
-
-#include "machine.h"
 #include "slots/slot.h"
 #include "plan_case.h"
 #include "rounds.h"

@@ -2,7 +2,6 @@
 
 /* CPUs follow GPUs (option gpus): cases whose answer is known. */
 
-#include "machine.h"
 #include "plan_case.h"
 #include "unit.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
-#include "machine.h"
 #include "output/environment.h"
 #include "output/gpu_nics_text.h"
 #include "plan_case.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
 #include "plan/gpu_rank.h"
 #include "unit.h"
 

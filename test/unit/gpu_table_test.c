@@ -3,7 +3,6 @@
 /* Tests the table of the NICs of each GPU, while somebody else writes into it. */
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "nics/nic_table.h"
 #include "rounds.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
 #include "topology/gpu_count.h"
 #include "unit.h"
 

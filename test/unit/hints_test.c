@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "option/option.h"
 #include "profile/hints.h"
 #include "unit.h"

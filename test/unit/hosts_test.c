@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "spank/common/hosts.h"
 #include "spank/report/wire.h"
 #include "unit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <numa.h>
 #include <numaif.h>
-#include <string.h>
 
 #include "tools/probe/latency.h"
 #include "tools/probe/measure.h"

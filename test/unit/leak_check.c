@@ -2,7 +2,6 @@
 #include "leak_check.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <sys/wait.h>
 
 #include "unit.h"

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "machine.h"
 #include "output/library_variables.h"
 #include "plan_case.h"
 #include "unit.h"

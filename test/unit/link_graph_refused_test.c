@@ -2,8 +2,6 @@
 
 /* From latencies to links: what is refused, and the scale of the distances. */
 
-#include <string.h>
-
 #include "tools/probe/link_graph.h"
 #include "unit.h"
 

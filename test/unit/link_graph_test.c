@@ -3,7 +3,6 @@
 /* From latencies to links: the published example, noise, other shapes, hostile input. */
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "rounds.h"

@@ -2,10 +2,7 @@
 
 /* The load of several NICs in plans: cases whose answer is known. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "machine.h"
 #include "plan_case.h"
 #include "unit.h"
 

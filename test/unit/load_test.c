@@ -3,8 +3,6 @@
 /* The load of several NICs in J: random small nodes are compared with brute force and with the
  * bound. Random numbers are from fixed seeds. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "mapping/load.h"
 #include "mapping/mapping.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-
-#include "machine.h"
 #include "plan_case.h"
 #include "pmix/server/locality.h"
 #include "unit.h"

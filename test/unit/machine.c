@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "file.h"
 #include "topology/node_load.h"
 #include "unit.h"

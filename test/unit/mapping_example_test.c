@@ -3,7 +3,6 @@
 /* Maps the published example of TreeMatch (E. Jeannot, G. Mercier, "Near-Optimal Placement of MPI
  * Processes on Hierarchical NUMA Architectures", 2010), however its tasks are numbered, and a
  * matrix for which a permutation and its inverse have different costs. */
-#include <string.h>
 
 #include "mapping/mapping.h"
 #include "mapping/random.h"

@@ -4,7 +4,6 @@
  * no more than the start, has the cost that is returned, and is the same a second time. For small
  * problems no mapping is better. */
 #include <math.h>
-#include <string.h>
 
 #include "mapping/bisect.h"
 #include "mapping/descend.h"

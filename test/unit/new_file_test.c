@@ -3,12 +3,8 @@
 /* Files that are replaced in one step: what is in their place, who made links there, and what
  * others see meanwhile. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

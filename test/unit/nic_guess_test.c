@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
-#include "machine.h"
 #include "plan_case.h"
 #include "topology/nic_guess.h"
 #include "topology/nic_role.h"

@@ -2,8 +2,6 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "topology/nic_subnet.h"
 #include "unit.h"

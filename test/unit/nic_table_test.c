@@ -2,7 +2,6 @@
 
 /* The table of each GPU's NICs is what a plan for one rank on each GPU would choose. */
 
-#include "machine.h"
 #include "nics/nic_table.h"
 #include "plan_case.h"
 #include "unit.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "machine.h"
 #include "topology/node.h"
 #include "unit.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <locale.h>
-#include <stdio.h>
 
 #include "unit.h"
 #include "util/number.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "machine.h"
 #include "plan_case.h"
 #include "plan/plan_make.h"
 #include "unit.h"

@@ -2,6 +2,7 @@
 #ifndef TEST_PLAN_CASE_H
 #define TEST_PLAN_CASE_H
 
+#include "machine.h"
 #include "plan/plan.h"
 #include "ranks/request.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "machine.h"
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "plan_case.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <string.h>
-
-#include "machine.h"
 #include "plan/plan_make.h"
 #include "plan_case.h"
 #include "unit.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "private_run.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mount.h>
 
 #include "unit.h"

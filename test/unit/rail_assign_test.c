@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "exact_matching.h"
 #include "gpu_machine.h"
-#include "machine.h"
 #include "plan/plan_make.h"
 #include "unit.h"
 

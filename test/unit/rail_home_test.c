@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "exact_matching.h"
 #include "gpu_machine.h"
-#include "machine.h"
 #include "unit.h"
 
 /* Steps of one GPU each that start together: they do not see each other, and yet no two of them

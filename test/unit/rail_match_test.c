@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "exact_matching.h"
 #include "nics/rail_match.h"
 #include "unit.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
-
-#include "machine.h"
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "plan_case.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "gpu_machine.h"
-#include "machine.h"
 #include "unit.h"
 
 /* How many NICs a rank gets, and which, where a node has several. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reason_case.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "machine.h"
 #include "unit.h"
 #include "util/word.h"

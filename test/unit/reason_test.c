@@ -3,9 +3,6 @@
 /* Makes a plan for each situation in which ranks move or stay, and compares its sentence with the
  * table in doc/report.md. It prints the rows that the table lacks. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "file.h"
 #include "reason_case.h"
 #include "unit.h"

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "machine.h"
 #include "output/report.h"
 #include "output/report_table.h"
 #include "output/report_node.h"

@@ -3,10 +3,7 @@
 /* Which files root may believe: every directory on the way counts, those that links lead through
  * too. */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

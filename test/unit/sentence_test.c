@@ -2,10 +2,6 @@
 
 /* Compares the sentences of a report with the plan that they describe. */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "machine.h"
 #include "output/report.h"
 #include "plan_case.h"
 #include "unit.h"

@@ -3,10 +3,6 @@
 /* cores=share: ranks divide a mask that they share. Random machines, masks and weights are checked
  * against what must hold for every division. */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "machine.h"
 #include "plan_case.h"
 #include "rounds.h"
 #include "unit.h"

@@ -2,9 +2,6 @@
 #include "task_gpus_case.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "spank/stepd/gpu_access.h"

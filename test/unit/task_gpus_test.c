@@ -3,13 +3,10 @@
 /* Tests which GPUs tasks are known to have. Files of the kernel's memory stand in for those of
  * GPUs, and processes in cgroups of the test's for tasks. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -3,9 +3,6 @@
 /* A plan that the kernel has refused is what the mode export would have made: CPUs, memory,
  * variables and report, byte for byte; only the reason is another one. */
 
-#include <stdlib.h>
-
-#include "machine.h"
 #include "output/environment.h"
 #include "output/library_variables.h"
 #include "output/report.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include <stdlib.h>
-
 /* cmocka passes over what has no name. */
 static struct CMUnitTest tests[64];
 static CMFixtureFunction ends[64]; /* of the tests, which end_test() calls */

@@ -2,7 +2,8 @@
 #ifndef TEST_UNIT_H
 #define TEST_UNIT_H
 
-/* cmocka, the types that all tests use, and tests that list themselves: a program has no main().
+/* What a unit test begins with: cmocka, the headers of C that most tests need, and tests that list
+ * themselves, so that a program has no main().
  *
  *     TEST(test_sum)
  *     {
@@ -11,11 +12,15 @@
  *
  * The tests run in the order of the file. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 /* Adds a test; there are 64 at the most. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include <errno.h>
-
 int main(void)
 {
     return unit_run(program_invocation_short_name);
