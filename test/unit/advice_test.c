@@ -5,7 +5,7 @@
 #include "file.h"
 #include "nics/rails.h"
 #include "output/report.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* Checks that the plan gives this advice and no other one, which is a bit mask, and that its report
@@ -27,7 +27,7 @@ static void advises(struct plan_case *s, uint32_t wanted)
 /* The NIC is on NUMA node 5 of 8, each of two cores. */
 static struct plan_case *hagrid5(unsigned tasks, unsigned cpus_per_task)
 {
-    struct plan_case *s = plan_case_hagrid(5, tasks, cpus_per_task);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=%ux%u", tasks, cpus_per_task);
     s->options.asked = true;
     s->request.cpus_typed = s->request.cpus_per_task = cpus_per_task;
     s->options.mem = NUIOA_MEM_INTERLEAVE; /* memory is a case of its own */

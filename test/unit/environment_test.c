@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/environment.h"
 #include "output/user_variables.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 static const char *thread_variable(struct plan_case *s, unsigned local, unsigned omp_threads,
@@ -21,7 +21,7 @@ static const char *block_of_threads(struct plan_case *s, unsigned omp_threads)
 
 TEST(test_threads)
 {
-    struct plan_case *s = plan_case_quad(2, 8);
+    struct plan_case *s = plan_case_of("quad ranks=2x8");
     char text[256];
     /* NUMA nodes 0-1, 2-3 */
     s->request.cpus_per_task = 8;
@@ -39,8 +39,8 @@ TEST(test_threads)
     plan_case_make(s);
     assert_null(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)));
 
-    s = plan_case_quad(
-        1, 16); /* an unbound rank alone gets places, unless the user asked for no binding */
+    s = plan_case_of(
+        "quad ranks=1x16"); /* an unbound rank alone gets places, unless the user asked for no binding */
     s->request.cpus_typed = 16;
     plan_case_option(s, "threads", "on");
     plan_case_make(s);
@@ -81,7 +81,7 @@ static const char *const progress[] = { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
  * thread of the nearest; else it is not pinned. */
 TEST(test_progress)
 {
-    struct plan_case *s = plan_case_quad(2, 8);
+    struct plan_case *s = plan_case_of("quad ranks=2x8");
     /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
     s->request.cpus_per_task = 8;
     plan_case_make(s);
@@ -96,7 +96,7 @@ TEST(test_progress)
         assert_null(thread_variable(s, 0, 0, progress[i]));
     }
 
-    s = plan_case_hagrid(5, 1, 16); /* one rank, one hardware thread a core */
+    s = plan_case_of("hagrid=5 ranks=1x16"); /* one rank, one hardware thread a core */
     s->request.cpus_per_task = 16;
     plan_case_option(s, "threads", "on");
     plan_case_make(s);
@@ -108,7 +108,7 @@ TEST(test_progress)
 
 TEST(test_environment)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1");
     char env[16384];
 
     for (unsigned i = 0; i < 16; i++)

@@ -3,36 +3,11 @@
 /* Free cores of the step as places for ranks: each condition by itself. test/topologies/drawn.t
  * judges the plans of random machines. */
 
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
-/* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
-static void bind_to(struct plan_case *s, const char *masks)
-{
-    unsigned tasks = 1;
-    for (const char *c = masks; *c; c++)
-        tasks += *c == ';';
-    plan_case_on(s, tasks, 0);
-    s->options.asked = true;
-    plan_case_bind(s, masks);
-}
-
-static struct plan_case *hagrid5(const char *masks)
-{
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    bind_to(s, masks);
-    return s;
-}
-
-/* NUMA node n has cores 2n and 2n+1, with CPUs 2n, 2n+8 and 2n+1, 2n+9. NICs are on 1 and 3. */
-static struct plan_case *quad(const char *masks)
-{
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    bind_to(s, masks);
-    return s;
-}
+/* On "quad", NUMA node n has cores 2n and 2n+1, with CPUs 2n, 2n+8 and 2n+1, 2n+9. NICs are on 1
+ * and 3. */
 
 /* Makes the plan, and frees the case. */
 static void expect(struct plan_case *s, const char *cpus, enum nuioa_reason why)
@@ -47,10 +22,10 @@ static void expect(struct plan_case *s, const char *cpus, enum nuioa_reason why)
 
 TEST(test_block)
 {
-    expect(hagrid5("0;1"), "10;11", NUIOA_REASON_BLOCK_MOVED);
-    expect(hagrid5("0"), "10", NUIOA_REASON_ALONE_MOVED);
+    expect(plan_case_of("hagrid=5 bound=0;1"), "10;11", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("hagrid=5 bound=0"), "10", NUIOA_REASON_ALONE_MOVED);
     /* A second block follows, to where neighbours are as near and the NIC is no farther. */
-    struct plan_case *s = hagrid5("0;2");
+    struct plan_case *s = plan_case_of("hagrid=5 bound=0;2");
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,3");
 }
@@ -58,11 +33,11 @@ TEST(test_block)
 /* As many cores, as many hardware threads in each, and the same ranks on a core. */
 TEST(test_threads)
 {
-    expect(quad("0;8"), "2;10", NUIOA_REASON_BLOCK_MOVED);
-    expect(quad("0;1"), "2;3", NUIOA_REASON_BLOCK_MOVED);
-    expect(quad("0,8;1,9"), "2,10;3,11", NUIOA_REASON_BLOCK_MOVED);
-    expect(quad("0,8;1"), "2,10;3", NUIOA_REASON_BLOCK_MOVED);
-    expect(quad("8"), "2", NUIOA_REASON_ALONE_MOVED);
+    expect(plan_case_of("quad bound=0;8"), "2;10", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("quad bound=0;1"), "2;3", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("quad bound=0,8;1,9"), "2,10;3,11", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("quad bound=0,8;1"), "2,10;3", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("quad bound=8"), "2", NUIOA_REASON_ALONE_MOVED);
 }
 
 /* Who shares an L3 or an L2 still does, and nobody else. */
@@ -93,7 +68,7 @@ TEST(test_caches)
                 s->node.pus[i].l2 = cases[k / 2].near[i];
                 s->node.pus[4 + i].l2 = cases[k / 2].far[i];
             }
-        bind_to(s, cases[k / 2].from);
+        plan_case_set(s, "bound=%s", cases[k / 2].from);
         bool moves = cases[k / 2].to;
         expect(s, moves ? cases[k / 2].to : cases[k / 2].from,
                moves ? NUIOA_REASON_BLOCK_MOVED : NUIOA_REASON_BLOCK_HINT);
@@ -104,8 +79,8 @@ TEST(test_caches)
 TEST(test_room)
 {
     /* The block that gives way to the first goes to free cores near the NIC, not far from it. */
-    expect(hagrid5("0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
-    struct plan_case *s = hagrid5("0;1;2");
+    expect(plan_case_of("hagrid=5 bound=0;1;10"), "10;11;6", NUIOA_REASON_BLOCK_MOVED);
+    struct plan_case *s = plan_case_of("hagrid=5 bound=0;1;2");
     plan_case_step(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,3,1");
@@ -124,10 +99,7 @@ TEST(test_unlike_blocks)
         { "0;4;1;5;2;6", "4;0;5;1;6;2" },     /* as ever */
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
-        struct plan_case *s = plan_case_new();
-        machine_plain(&s->node, 2, 4);
-        machine_nic(&s->node, "mlx5_0", 1);
-        bind_to(s, cases[k].masks);
+        struct plan_case *s = plan_case_of("plain=2x4 nic=1 bound=%s", cases[k].masks);
         expect(s, cases[k].cpus, NUIOA_REASON_BLOCK_MOVED);
     }
     /* Half of a core that another rank leaves is not free. */
@@ -135,7 +107,7 @@ TEST(test_unlike_blocks)
         struct plan_case *s = plan_case_new();
         machine_build(&s->node, &(struct shape){ 2, cores, 2, 1, NULL });
         machine_nic(&s->node, "mlx5_0", 1);
-        bind_to(s, cores == 3 ? "0,6;3;1,7;2,8" : "0,8;4;1,9;2,10");
+        plan_case_set(s, "bound=%s", cores == 3 ? "0,6;3;1,7;2,8" : "0,8;4;1,9;2,10");
         plan_case_make(s);
         assert_string_equal(plan_case_numas(s), cores == 3 ? "0,1,0,0" : "1,0,1,1");
     }
@@ -151,20 +123,20 @@ TEST(test_wide_blocks)
         struct plan_case *s = plan_case_new();
         machine_build(&s->node, &(struct shape){ 4, 2, 1, 2, sockets });
         machine_nic(&s->node, "mlx5_0", nic);
-        bind_to(s, "0-3;4-7");
+        plan_case_set(s, "bound=0-3;4-7");
         if (nic < 2)
             expect(s, "0-3;4-7", NUIOA_REASON_BLOCK_SPREAD);
         else
             expect(s, "4-7;0-3", NUIOA_REASON_BLOCK_MOVED);
     }
-    expect(hagrid5("0-3;8-11"), "8-11;0-3", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("hagrid=5 bound=0-3;8-11"), "8-11;0-3", NUIOA_REASON_BLOCK_MOVED);
     /* Some of their NUMA nodes are the same. */
-    expect(hagrid5("0-2;3,6-7"), "3,6-7;0-2", NUIOA_REASON_BLOCK_MOVED);
+    expect(plan_case_of("hagrid=5 bound=0-2;3,6-7"), "3,6-7;0-2", NUIOA_REASON_BLOCK_MOVED);
     /* srun -n3 --cpu-bind=sockets: two ranks share the first one. */
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 4, 2, 1, 2, sockets });
     machine_nic(&s->node, "mlx5_0", 3);
-    bind_to(s, "0-3;4-7;0-3");
+    plan_case_set(s, "bound=0-3;4-7;0-3");
     expect(s, "4-7;0-3;4-7", NUIOA_REASON_BLOCK_MOVED);
 }
 
@@ -180,10 +152,8 @@ TEST(test_split_blocks)
         { 2, 3, "2,3;2,3;4,5" }, /* two share a mask on both NUMA nodes */
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
-        struct plan_case *s = plan_case_new();
-        machine_plain(&s->node, cases[k].numas, cases[k].cores);
-        machine_nic(&s->node, "mlx5_0", 1);
-        bind_to(s, cases[k].masks);
+        struct plan_case *s = plan_case_of("plain=%ux%u nic=1 bound=%s", cases[k].numas,
+                                           cases[k].cores, cases[k].masks);
         plan_case_make(s);
         for (unsigned i = 0; i < s->plan.task_count; i++)
             for (unsigned j = 0; j < i; j++)
@@ -204,7 +174,7 @@ TEST(test_unknown_numa)
         for (unsigned i = 0; i < 4; i++)
             s->node.pus[i].numa = -1;
         hwloc_bitmap_zero(s->node.numas[0].cpus);
-        bind_to(s, masks[k]);
+        plan_case_set(s, "bound=%s", masks[k]);
         plan_case_step(s, "3-5,8-15");
         plan_case_make(s);
         for (unsigned i = 0; i < s->plan.task_count; i++) {
@@ -218,7 +188,7 @@ TEST(test_unknown_numa)
 /* Two NICs, and rank 1 is beside one: rank 0 goes to the other one, and rank 1 stays. */
 TEST(test_no_loss)
 {
-    struct plan_case *s = quad("0;2");
+    struct plan_case *s = plan_case_of("quad bound=0;2");
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "3,1");
 }
@@ -226,13 +196,13 @@ TEST(test_no_loss)
 /* Another step may have the other thread of a core. */
 TEST(test_whole_cores)
 {
-    struct plan_case *s = quad("0;1");
+    struct plan_case *s = plan_case_of("quad bound=0;1");
     plan_case_step(s, "0-7,8-9,12-13");
     expect(s, "0;1", NUIOA_REASON_BLOCK_NO_FREE);
-    s = quad("0");
+    s = plan_case_of("quad bound=0");
     plan_case_step(s, "0-7,8-9,12-13");
     expect(s, "0", NUIOA_REASON_ALONE_NO_FREE);
-    s = quad("0");
+    s = plan_case_of("quad bound=0");
     plan_case_step(s, "0-9,11-15"); /* core 3 is whole */
     expect(s, "3", NUIOA_REASON_ALONE_MOVED);
 }
@@ -242,73 +212,43 @@ TEST(test_whole_cores)
 TEST(test_heavy)
 {
     static const double last[] = { 0, 0, 1 }, falling[] = { 3, 2, 1 };
-    struct plan_case *s = hagrid5("0;1;2");
+    struct plan_case *s = plan_case_of("hagrid=5 bound=0;1;2");
     plan_case_weigh(s, last);
     expect(s, "0;1;10", NUIOA_REASON_HEAVIER);
     /* No NUMA node gets more than two ranks, for none has more now. */
-    s = hagrid5("0;1;2");
+    s = plan_case_of("hagrid=5 bound=0;1;2");
     plan_case_weigh(s, falling);
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,5,3");
     assert_false(s->plan.bound_known);
-    s = hagrid5("0;2;4");
+    s = plan_case_of("hagrid=5 bound=0;2;4");
     plan_case_weigh(s, falling);
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "5,3,6");
     /* Each keeps its hardware threads, on a core of its own. */
-    s = quad("0;8");
+    s = plan_case_of("quad bound=0;8");
     plan_case_weigh(s, falling);
     plan_case_make(s);
     assert_string_equal(plan_case_numas(s), "1,3");
     assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);
     /* Ranks of two shapes exchange masks only. */
-    s = hagrid5("0;1;2-3");
+    s = plan_case_of("hagrid=5 bound=0;1;2-3");
     plan_case_weigh(s, last);
     expect(s, "0;1;2-3", NUIOA_REASON_NO_BETTER);
 }
 
 /* --- who may not ------------------------------------------------------------------------------ */
 
-static void not_asked(struct plan_case *s)
-{
-    s->options.asked = false;
-}
-
-static void overlaps(struct plan_case *s)
-{
-    s->request.overlaps = true;
-}
-
-static void unconfined(struct plan_case *s)
-{
-    s->request.unconfined = true;
-}
-
-static void keep(struct plan_case *s)
-{
-    plan_case_option(s, "cores", "keep");
-}
-
-static void forced_binding(struct plan_case *s)
-{
-    s->request.bound_by_user = true;
-    plan_case_option(s, "nuioa", "force");
-}
-
-static void forced_gpus(struct plan_case *s)
-{
-    s->request.sees_gpu = true;
-    plan_case_option(s, "nuioa", "force");
-    plan_case_option(s, "gpus", "keep");
-}
-
 static const struct {
-    void (*set)(struct plan_case *s);
+    const char *words;
     enum nuioa_reason why;
 } refusals[] = {
-    { not_asked, NUIOA_REASON_FREE_NOT_ASKED },   { overlaps, NUIOA_REASON_FREE_OVERLAP },
-    { unconfined, NUIOA_REASON_FREE_UNCONFINED }, { keep, NUIOA_REASON_FREE_KEEP },
-    { forced_binding, NUIOA_REASON_FREE_BOUND },  { forced_gpus, NUIOA_REASON_FREE_GPUS },
+    { "not_asked", NUIOA_REASON_FREE_NOT_ASKED },
+    { "overlaps", NUIOA_REASON_FREE_OVERLAP },
+    { "unconfined", NUIOA_REASON_FREE_UNCONFINED },
+    { "--cores=keep", NUIOA_REASON_FREE_KEEP },
+    { "bound_by_user --nuioa=force", NUIOA_REASON_FREE_BOUND },
+    { "sees_gpu --nuioa=force --gpus=keep", NUIOA_REASON_FREE_GPUS },
 };
 
 #define REFUSALS (sizeof(refusals) / sizeof(*refusals))
@@ -318,23 +258,21 @@ TEST(test_refused)
     static const char *const masks[] = { "0", "0;1", "0;2;1;3" };
     for (size_t k = 0; k < REFUSALS; k++) {
         for (size_t m = 0; m < 2; m++) {
-            struct plan_case *s = hagrid5(masks[m]);
-            refusals[k].set(s);
+            struct plan_case *s = plan_case_of("hagrid=5 bound=%s", masks[m]);
+            plan_case_set(s, "%s", refusals[k].words);
             expect(s, masks[m], refusals[k].why);
-            s = hagrid5(masks[m]);
+            s = plan_case_of("hagrid=5 bound=%s", masks[m]);
             plan_case_weigh_by(s, plan_case_equal);
-            refusals[k].set(s);
+            plan_case_set(s, "%s", refusals[k].words);
             expect(s, masks[m], refusals[k].why);
             /* It is not said where free cores would not help. */
-            s = plan_case_new();
-            machine_hagrid(&s->node, 0);
-            bind_to(s, masks[m]);
-            refusals[k].set(s);
+            s = plan_case_of("hagrid=0 bound=%s", masks[m]);
+            plan_case_set(s, "%s", refusals[k].words);
             expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
         }
         /* Masks are exchanged as ever. */
-        struct plan_case *s = hagrid5(masks[2]);
-        refusals[k].set(s);
+        struct plan_case *s = plan_case_of("hagrid=5 bound=%s", masks[2]);
+        plan_case_set(s, "%s", refusals[k].words);
         plan_case_make(s);
         assert_string_equal(plan_case_numas(s), "1,0,1,0");
     }
@@ -345,20 +283,18 @@ TEST(test_advice)
 {
     static const char *const masks[] = { "0", "0;1" };
     for (size_t m = 0; m < 2; m++) {
-        struct plan_case *s = hagrid5(masks[m]);
+        struct plan_case *s = plan_case_of("hagrid=5 bound=%s", masks[m]);
         plan_case_step(s, "0-1");
         if (m == 0)
             hwloc_bitmap_set(s->masks[0], 1);
         expect(s, m ? "0;1" : "0-1", m ? NUIOA_REASON_BLOCK_NO_FREE : NUIOA_REASON_ALONE_ALL);
-        s = plan_case_new();
-        machine_hagrid(&s->node, 0);
-        bind_to(s, masks[m]);
+        s = plan_case_of("hagrid=0 bound=%s", masks[m]);
         plan_case_step(s, "0-3");
         expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
     }
-    struct plan_case *s = hagrid5("0");
+    struct plan_case *s = plan_case_of("hagrid=5 bound=0");
     plan_case_step(s, "0-3,8");
     expect(s, "2", NUIOA_REASON_ALONE_MOVED);
-    s = hagrid5("0-3;0-3,8"); /* hints cannot bring one of them nearer */
+    s = plan_case_of("hagrid=5 bound=0-3;0-3,8"); /* hints cannot bring one of them nearer */
     expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);
 }

@@ -2,7 +2,7 @@
 
 /* CPUs follow GPUs (option gpus): cases whose answer is known. */
 
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* Two sockets of 4 cores, GPUs 0 and 1 on the first, 2 and 3 on the second, the NIC on the first.
@@ -334,14 +334,8 @@ TEST(test_wide_order)
     check(s, "6-7;2-3;0-1;4-5", NUIOA_REASON_FOLLOW_SHARE_FAR);
 
     /* Three of four sockets, the GPUs are on the last. */
-    s = plan_case_new();
-    machine_plain(&s->node, 4, 4);
-    machine_gpu(&s->node, 3);
-    plan_case_on(s, 5, 1);
-    s->options.asked = true;
-    plan_case_gpus(s, "0;0;0;0;0");
-    plan_case_step(s, "0-11");
-    plan_case_bind(s, "0-11;0-11;0-11;0-11;0-11");
+    s = plan_case_of(
+        "plain=4x4 gpu=3 ranks=5x1 asked gpus=0;0;0;0;0 step=0-11 masks=0-11;0-11;0-11;0-11;0-11");
     plan_case_make(s);
     assert_int_equal(s->plan.why, NUIOA_REASON_FOLLOW_FAR); /* nobody would be nearer */
     plan_case_option(s, "cores", "share");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/library_variables.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* The variables of other programs that choose NICs. */
@@ -17,11 +17,7 @@ static const char *variable(struct plan_case *s, unsigned local, const char *nam
 /* Four ranks on the machine "quad" with two GPUs beside no NIC. */
 static struct plan_case *exporting(const char *what)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, 4, 4);
+    struct plan_case *s = plan_case_of("quad gpu=0 gpu=0 ranks=4x4");
     plan_case_option(s, "export", what);
     return s;
 }
@@ -384,8 +380,7 @@ TEST(test_auto_ranks)
     why(s, 0, NUIOA_AUTO_ALONE);
 
     /* One rank of eight that communicates has both NICs of the node, as without nuioa. */
-    s = plan_case_quad(8, 2);
-    plan_case_option(s, "export", "auto");
+    s = plan_case_of("quad ranks=8x2 --export=auto");
     plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
         why(s, i, NUIOA_AUTO_ALL);

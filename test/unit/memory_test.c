@@ -11,7 +11,7 @@
 
 #include "output/report.h"
 #include "output/report_node.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "slots/core.h"
 #include "nics/rails.h"
 #include "profile/profile_read.h"
@@ -78,7 +78,7 @@ static int start(void **state)
 {
     (void)state;
     double weights[16];
-    s = plan_case_hagrid(5, 16, 1);
+    s = plan_case_of("hagrid=5 ranks=16x1");
     nuioa_warn(&s->node.warnings, "something to know");
     for (unsigned i = 0; i < 16; i++)
         weights[i] = i;

@@ -40,22 +40,6 @@ struct plan_case *plan_case_new(void)
     return s;
 }
 
-struct plan_case *plan_case_hagrid(unsigned nic_numa, unsigned tasks, unsigned cpus_per_task)
-{
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, nic_numa);
-    plan_case_on(s, tasks, cpus_per_task);
-    return s;
-}
-
-struct plan_case *plan_case_quad(unsigned tasks, unsigned cpus_per_task)
-{
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    plan_case_on(s, tasks, cpus_per_task);
-    return s;
-}
-
 void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
 {
     nuioa_options_init(&s->options);

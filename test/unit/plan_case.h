@@ -32,10 +32,6 @@ void plan_case_free(struct plan_case *test);
 /* Makes a request for `tasks` ranks, in block distribution over whole cores, with mode on. */
 void plan_case_on(struct plan_case *test, unsigned tasks, unsigned cpus_per_task);
 
-/* Such a request for machine_hagrid, with the NIC on this NUMA node, or for machine_quad. */
-struct plan_case *plan_case_hagrid(unsigned nic_numa, unsigned tasks, unsigned cpus_per_task);
-struct plan_case *plan_case_quad(unsigned tasks, unsigned cpus_per_task);
-
 /* Gives the ranks other masks: "0;1;8-9". */
 void plan_case_bind(struct plan_case *test, const char *masks);
 

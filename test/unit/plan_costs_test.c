@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 #include "output/report_explain.h"
-#include "plan_case.h"
 #include "plan/plan_make.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts
@@ -10,10 +10,7 @@
 static struct plan_case *small(const struct nuioa_pair *pairs, uint32_t count,
                                const double *weights)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 2);
-    machine_nic(&s->node, "mlx5_0", 1);
-    plan_case_on(s, 4, 1);
+    struct plan_case *s = plan_case_of("plain=2x2 nic=1 ranks=4x1");
     s->request.pairs = pairs;
     s->request.pair_count = count;
     plan_case_weigh(s, weights);
@@ -76,7 +73,7 @@ TEST(test_partners)
 {
     static const struct nuioa_pair pairs[] = { { 0, 9, 5 }, { 0, 4, 7 }, { 0, 2, 5 }, { 0, 3, 1 },
                                                { 0, 8, 9 }, { 0, 1, 0 }, { 0, 7, 5 } };
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1");
     s->request.pairs = pairs;
     s->request.pair_count = 7;
     s->request.hinted = true;

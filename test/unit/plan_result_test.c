@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan_case.h"
 #include "plan/leader.h"
 #include "plan/plan_make.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* Tests of what follows from the CPUs of the ranks (NIC, memory, leader), and of errors. Where
@@ -9,8 +9,7 @@
 
 TEST(test_nics_are_shared)
 {
-    struct plan_case *s = plan_case_quad(8, 1);
-    plan_case_weigh_by(s, plan_case_equal);
+    struct plan_case *s = plan_case_of("quad ranks=8x1 equal");
     plan_case_make(s);
     assert_false(s->plan.moved);
     unsigned load[2] = { 0, 0 };
@@ -55,7 +54,7 @@ TEST(test_equally_near_nics_share_by_weight_and_card)
 
 TEST(test_memory)
 {
-    struct plan_case *s = plan_case_quad(8, 1);
+    struct plan_case *s = plan_case_of("quad ranks=8x1");
     char text[64];
 
     plan_case_weigh_by(s, plan_case_equal);
@@ -129,8 +128,7 @@ TEST(test_cut)
                  { "mem", "nic" } };
     static const struct nuioa_pair pairs[] = { { 0, 15, 100 }, { 1, 14, 100 } };
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
-        struct plan_case *s = plan_case_hagrid(5, 16, 1);
-        plan_case_weigh_by(s, plan_case_equal);
+        struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 equal");
         s->tasks[0].weight = 9;
         s->request.pairs = pairs;
         s->request.pair_count = 2;
@@ -173,8 +171,7 @@ TEST(test_processor_time)
         for (uint32_t first = 0; first < second; first++)
             pairs[count++] = (struct nuioa_pair){ first, second, 1 + (first * 7 + second * 3) % 5 };
     for (int with_pairs = 0; with_pairs < 2; with_pairs++) {
-        struct plan_case *s = plan_case_hagrid(5, 8, 1);
-        plan_case_weigh_by(s, plan_case_descending);
+        struct plan_case *s = plan_case_of("hagrid=5 ranks=8x1 falling");
         s->request.pairs = pairs;
         s->request.pair_count = with_pairs ? count : 0;
         plan_case_make(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/plan_make.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 static double last_heavy(unsigned i)
@@ -24,9 +24,7 @@ static void assert_permutation(const struct plan_case *s)
 
 TEST(test_hop_order_from_node_5)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
-    plan_case_weigh_by(s, plan_case_descending);
-    plan_case_option(s, "mem", "local");
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 falling --mem=local");
     plan_case_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
@@ -47,8 +45,7 @@ TEST(test_hop_order_from_node_5)
 
 TEST(test_hop_order_from_node_0)
 {
-    struct plan_case *s = plan_case_hagrid(0, 16, 1);
-    plan_case_weigh_by(s, plan_case_descending);
+    struct plan_case *s = plan_case_of("hagrid=0 ranks=16x1 falling");
     plan_case_make(s);
     static const unsigned level[8] = { 0, 1, 1, 2, 2, 4, 3, 3 };
     unsigned last = 0;
@@ -62,7 +59,7 @@ TEST(test_hop_order_from_node_0)
 /* With one heavy rank, only this rank and the one whose CPUs it gets move. */
 TEST(test_moves_no_more_than_needed)
 {
-    struct plan_case *s = plan_case_hagrid(0, 16, 1);
+    struct plan_case *s = plan_case_of("hagrid=0 ranks=16x1");
     plan_case_weigh_by(s, last_heavy);
     plan_case_make(s);
     unsigned moved = 0;
@@ -75,8 +72,7 @@ TEST(test_moves_no_more_than_needed)
 
 TEST(test_equal_weights_stay)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
-    plan_case_weigh_by(s, plan_case_equal);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 equal");
     plan_case_make(s);
     assert_false(s->plan.moved);
     assert_string_equal(s->plan.mapper, "keep");
@@ -99,8 +95,7 @@ static double chain_cost(const struct plan_case *s)
 
 TEST(test_block_move)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
-    plan_case_option(s, "nuioa", "export");
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 --nuioa=export");
     plan_case_make(s);
     double before = chain_cost(s);
     assert_false(s->plan.moved);
@@ -120,16 +115,14 @@ TEST(test_block_move)
 /* There are two ranks on NUMA node 0 and one on each other: no block of equal size is nearer. */
 TEST(test_blocks_of_unequal_size_stay)
 {
-    struct plan_case *s = plan_case_hagrid(5, 9, 1);
-    plan_case_bind(s, "0;1;2;4;6;8;10;12;14");
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=9x1 masks=0;1;2;4;6;8;10;12;14");
     plan_case_make(s);
     assert_false(s->plan.moved);
 }
 
 TEST(test_one_rank_alone)
 {
-    struct plan_case *s = plan_case_hagrid(5, 1, 1);
-    s->options.asked = true;
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=1x1 asked");
     plan_case_make(s);
     assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 5);
     assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);
@@ -167,8 +160,7 @@ static void assert_forced(struct plan_case *s)
 
 TEST(test_limits)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
-    plan_case_weigh_by(s, plan_case_descending);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 falling");
 
     s->request.bound_by_user = true;
     assert_untouched(s, "--cpu-bind");
@@ -197,9 +189,7 @@ TEST(test_limits)
 
 TEST(test_no_information_no_change)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
-    plan_case_weigh_by(s, plan_case_descending);
-    plan_case_option(s, "nic", "^mlx4_0");
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1 falling --nic=^mlx4_0");
     plan_case_make(s);
     assert_false(s->plan.moved);
     assert_int_equal(s->plan.assignments[0].nic, -1);
@@ -209,12 +199,7 @@ TEST(test_no_information_no_change)
 
 TEST(test_slots_of_unequal_size_are_not_exchanged)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 4);
-    machine_nic(&s->node, "mlx5_0", 1);
-    plan_case_on(s, 4, 1);
-    plan_case_bind(s, "0-1;2;4;5");
-    plan_case_weigh_by(s, plan_case_descending);
+    struct plan_case *s = plan_case_of("plain=2x4 nic=1 ranks=4x1 masks=0-1;2;4;5 falling");
     plan_case_make(s);
     assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 2);
     assert_false(s->plan.assignments[0].moved);
@@ -223,8 +208,7 @@ TEST(test_slots_of_unequal_size_are_not_exchanged)
 
 TEST(test_pack)
 {
-    struct plan_case *s = plan_case_quad(4, 1);
-    plan_case_option(s, "cores", "pack");
+    struct plan_case *s = plan_case_of("quad ranks=4x1 --cores=pack");
     s->request.cpus_per_task = 1; /* rounded up to whole cores */
     plan_case_make(s);
     for (unsigned i = 0; i < 4; i++) {
@@ -242,8 +226,7 @@ TEST(test_pack)
 TEST(test_pack_beside_others)
 {
     for (unsigned t = 0; t < 4; t++) {
-        struct plan_case *s = plan_case_quad(4, 1);
-        plan_case_option(s, "cores", "pack");
+        struct plan_case *s = plan_case_of("quad ranks=4x1 --cores=pack");
         s->request.overlaps = t % 2;
         s->request.unconfined = !s->request.overlaps;
         if (t < 2)
@@ -271,7 +254,7 @@ static void assert_refused(struct plan_case *s, const char *why)
 
 TEST(test_requests_that_are_wrong)
 {
-    struct plan_case *s = plan_case_hagrid(5, 2, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=2x1");
     s->request.task_count = 0;
     assert_refused(s, "no tasks to place");
     s->request.task_count = 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 #include "output/report_explain.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks
@@ -177,7 +177,7 @@ TEST(test_neighbours_go_along)
 TEST(test_levels_go_before)
 {
     static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
-    struct plan_case *s = plan_case_quad(8, 2);
+    struct plan_case *s = plan_case_of("quad ranks=8x2");
     plan_case_weigh(s, weights);
     plan_case_make(s);
     double load[2];

@@ -4,6 +4,7 @@
  * table in doc/report.md. It prints the rows that the table lacks. */
 
 #include "file.h"
+#include "plan_words.h"
 #include "reason_case.h"
 #include "unit.h"
 
@@ -25,9 +26,8 @@ TEST(test_sentences)
     for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
         if (is_callers(reason))
             continue;
-        struct plan_case *s = plan_case_new();
         assert_non_null(reason_cases[reason].name);
-        reason_case_set(&reason_cases[reason], s);
+        struct plan_case *s = plan_case_of("%s", reason_cases[reason].words);
         plan_case_make(s);
         if (s->plan.why != reason)
             fail_msg("%s: '%s', wanted '%s'", reason_cases[reason].name, s->plan.reason,
@@ -41,8 +41,7 @@ TEST(test_callers)
 {
     const char *page = file_text(file_of_sources("../../doc/report.md"));
     for (unsigned reason = NUIOA_REASON_GPUS_LATE; reason < NUIOA_REASON_COUNT; reason++) {
-        struct plan_case *s = plan_case_hagrid(5, 8, 1);
-        plan_case_weigh_by(s, plan_case_descending);
+        struct plan_case *s = plan_case_of("hagrid=5 ranks=8x1 falling");
         s->request.stay = reason;
         plan_case_make(s);
         assert_int_equal(s->plan.why, reason);

@@ -3,7 +3,7 @@
 /* Compares the sentences of a report with the plan that they describe. */
 
 #include "output/report.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 static const double weights[16] = { 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
@@ -59,7 +59,7 @@ static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, d
 /* Six ranks are far from the NIC: exchanges gain little, and other cores would gain more. */
 TEST(test_bound_is_of_exchanges)
 {
-    struct plan_case *s = plan_case_hagrid(5, 6, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=6x1");
     unsigned mask_of[] = { 0, 1, 2, 3, 4, 5 };
     double least = 1e9, far = 0;
     plan_case_weigh(s, weights + 10);
@@ -79,7 +79,7 @@ TEST(test_bound_is_of_exchanges)
 /* Rank 0 has a larger mask. No other rank may have it, and then the bound is not valid. */
 TEST(test_no_bound_of_unequal_masks)
 {
-    struct plan_case *s = plan_case_hagrid(5, 4, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=4x1");
     plan_case_weigh(s, weights);
     plan_case_bind(s, "14-15;1;2;3");
     says(s, true, "can be below", false);
@@ -90,8 +90,7 @@ TEST(test_no_bound_of_unequal_masks)
 /* There are more NUMA nodes than ranks, so better CPUs exist, but not among Slurm's masks. */
 TEST(test_nothing_better_is_of_masks)
 {
-    struct plan_case *s = plan_case_hagrid(5, 2, 1);
-    plan_case_step(s, "0-1");
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=2x1 step=0-1");
     plan_case_weigh(s, weights);
     says(s, false, "no better exchange of Slurm's masks was found", true);
     says(s, false, "no placement", false);
@@ -119,7 +118,7 @@ static void says_of_gpus(struct plan_case *s, bool left)
 
 TEST(test_gpu_left)
 {
-    struct plan_case *s = plan_case_hagrid(5, 16, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1");
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
     says_of_gpus(s, false); /* a step without GPUs */
@@ -140,7 +139,7 @@ TEST(test_gpu_left)
 TEST(test_gpu_not_left)
 {
     static const double two[12] = { 5, 5 };
-    struct plan_case *s = plan_case_hagrid(5, 12, 1);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=12x1");
     plan_case_weigh(s, two);
     plan_case_option(s, "nuioa", "force");
     plan_case_option(s, "gpus", "keep");
@@ -151,7 +150,7 @@ TEST(test_gpu_not_left)
     for (unsigned i = 10; i < 12; i++)
         assert_true(s->plan.assignments[i].moved);
 
-    s = plan_case_hagrid(5, 16, 1);
+    s = plan_case_of("hagrid=5 ranks=16x1");
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
     plan_case_option(s, "gpus", "keep");

@@ -8,7 +8,7 @@
 #include "output/report.h"
 #include "plan/bind.h"
 #include "plan/plan_make.h"
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* The texts of one rank: its variables, those of other programs, and of its threads. */
@@ -70,7 +70,7 @@ static void check(struct plan_case *s)
 
 static struct plan_case *begin(unsigned tasks, unsigned cpus_per_task)
 {
-    struct plan_case *s = plan_case_hagrid(5, tasks, cpus_per_task);
+    struct plan_case *s = plan_case_of("hagrid=5 ranks=%ux%u", tasks, cpus_per_task);
     s->options.asked = true;
     plan_case_option(s, "export", "env,ucx,ofi,nccl,psm,mpich,nvshmem");
     return s;
