@@ -9,22 +9,14 @@
  * The user typed --nuioa. */
 static struct plan_case *two_sockets(unsigned tasks)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 4);
-    machine_nic(&s->node, "mlx5_0", 0);
-    for (unsigned g = 0; g < 4; g++)
-        machine_gpu(&s->node, g / 2);
-    plan_case_on(s, tasks, 1);
-    s->options.asked = true;
-    return s;
+    return plan_case_of("plain=2x4 nic=0 gpu=0 gpu=0 gpu=1 gpu=1 ranks=%ux1 asked", tasks);
 }
 
 /* srun -n4 -c1 --gpus-per-task=1 as Slurm 22.05 binds it: CPUs 0,4,1,5 and GPUs 0,1,2,3. */
 static struct plan_case *crossed(void)
 {
     struct plan_case *s = two_sockets(4);
-    plan_case_gpus(s, "0;1;2;3");
-    plan_case_bind(s, "0;4;1;5");
+    plan_case_set(s, "gpus=0;1;2;3 masks=0;4;1;5");
     return s;
 }
 
@@ -269,14 +261,7 @@ TEST(test_free_sockets)
     plan_case_gpus(s, "0;2");
     check(s, "0-3;0-3", NUIOA_REASON_SHARE_NOT_ASKED);
 
-    s = plan_case_new();
-    machine_plain(&s->node, 3, 2);
-    for (unsigned g = 0; g < 3; g++)
-        machine_gpu(&s->node, g);
-    plan_case_on(s, 3, 1);
-    s->options.asked = true;
-    plan_case_gpus(s, "0;2;1");
-    plan_case_bind(s, "0-1;0-1;2-3");
+    s = plan_case_of("plain=3x2 gpu=0 gpu=1 gpu=2 bound=0-1;0-1;2-3 gpus=0;2;1");
     check(s, "0-1;4-5;2-3", NUIOA_REASON_FOLLOW_FREE);
 }
 
@@ -294,15 +279,8 @@ TEST(test_wide_takes)
 /* The ranks of each socket's GPUs divide its cores: also where these are not as many for each. */
 TEST(test_wide_homes)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 4);
-    machine_nic(&s->node, "mlx5_0", 0);
-    for (unsigned g = 0; g < 6; g++)
-        machine_gpu(&s->node, g / 3);
-    plan_case_on(s, 6, 1);
-    s->options.asked = true;
-    plan_case_unbind(s);
-    plan_case_gpus(s, "0;1;2;3;4;5");
+    struct plan_case *s = plan_case_of("plain=2x4 nic=0 gpu=0 gpu=0 gpu=0 gpu=1 gpu=1 gpu=1 "
+                                       "ranks=6x0 asked unbound gpus=0;1;2;3;4;5");
     check(s, "0-1;2;3;4-5;6;7", NUIOA_REASON_FOLLOW_SHARE);
     plan_case_gpus(s, "3;0;4;1;5;2");
     check(s, "4-5;0-1;6;2;7;3", NUIOA_REASON_FOLLOW_SHARE);

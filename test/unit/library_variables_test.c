@@ -129,16 +129,10 @@ TEST(test_rails_of_ucx)
         const char *rails;
     } cases[] = { { 1, true, "4" }, { 1, false, "4" }, { 2, false, NULL }, { 4, false, NULL } };
     for (unsigned t = 0; t < 4; t++) {
-        struct plan_case *s = plan_case_new();
-        machine_plain(&s->node, 1, 4);
-        for (unsigned i = 0; i < 4; i++) {
-            struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
-            snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
-            if (!cases[t].connected)
-                nic->fabric[0] = '\0'; /* the subnet is unknown */
-        }
-        plan_case_on(s, cases[t].tasks, 1);
-        plan_case_option(s, "export", "ucx");
+        struct plan_case *s = plan_case_of(
+            "plain=1x4 nic=0 nic=0 nic=0 nic=0 ranks=%ux1 --export=ucx", cases[t].tasks);
+        for (unsigned i = 0; i < 4 && !cases[t].connected; i++)
+            s->node.nics[i].fabric[0] = '\0'; /* the subnet is unknown */
         plan_case_make(s);
         assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"),
                             "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1");
@@ -343,16 +337,8 @@ static void why(struct plan_case *s, unsigned local, enum nuioa_auto_why wanted)
 /* Four NICs beside one NUMA node, and as many tasks. */
 static struct plan_case *four_nics(unsigned tasks)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 1, 8);
-    for (unsigned i = 0; i < 4; i++) {
-        struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
-        snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
-    }
-    machine_gpu(&s->node, 0);
-    machine_gpu(&s->node, 0);
-    plan_case_on(s, tasks, 1);
-    plan_case_option(s, "export", "auto");
+    struct plan_case *s = plan_case_of(
+        "plain=1x8 nic=0 nic=0 nic=0 nic=0 gpu=0 gpu=0 ranks=%ux1 --export=auto", tasks);
     plan_case_make(s);
     return s;
 }
@@ -389,15 +375,7 @@ TEST(test_auto_ranks)
 /* The farther of two NICs is not taken in place of the nearer one. */
 TEST(test_auto_nearest)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 2);
-    const unsigned numas[] = { 0, 1, 0, 1 };
-    for (unsigned i = 0; i < 4; i++) {
-        struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", numas[i]);
-        snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
-    }
-    plan_case_on(s, 4, 1);
-    plan_case_option(s, "export", "auto");
+    struct plan_case *s = plan_case_of("plain=2x2 nic=0 nic=1 nic=0 nic=1 ranks=4x1 --export=auto");
     plan_case_make(s);
     for (unsigned i = 0; i < 4; i++) {
         const char *list = automatic(s, i, "UCX_NET_DEVICES");

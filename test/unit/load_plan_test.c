@@ -3,7 +3,7 @@
 /* The load of several NICs in plans: cases whose answer is known. */
 #include <math.h>
 
-#include "plan_case.h"
+#include "plan_words.h"
 #include "unit.h"
 
 /* NUMA nodes of four cores; NICs a, b, ... with these rates (Mb/s) at these NUMA nodes. */
@@ -196,18 +196,10 @@ TEST(test_rates_and_ports)
 /* A card has the rate of its faster port, and a rank uses several NICs by their rates. */
 TEST(test_unlike_ports_and_nics)
 {
-    static const double weights[2] = { 1, 1 };
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 1, 2);
-    static const char *const names[] = { "a", "b", "c" };
-    for (unsigned n = 0; n < 3; n++)
-        machine_nic(&s->node, names[n], 0);
+    struct plan_case *s =
+        plan_case_of("plain=1x2 nic=0 nic=0 nic=0 ranks=2x1 weights=1,1 --nic=mlx5_* --rails=1");
     s->node.nics[1].rate_mbps = 25000;
     s->node.nics[1].card = s->node.nics[0].card;
-    plan_case_on(s, 2, 1);
-    plan_case_weigh(s, weights);
-    plan_case_option(s, "nic", "a,b,c");
-    plan_case_option(s, "rails", "1");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0;2");
     assert_float_equal(s->plan.after.load.ratio, 1, 1e-9);
@@ -221,15 +213,8 @@ TEST(test_unlike_ports_and_nics)
 /* The NICs of ranks with GPUs do not follow from their CPUs, so that no bound is known. */
 TEST(test_no_bound_with_gpus)
 {
-    static const double weights[4] = { 4, 3, 2, 1 };
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 2);
-    for (unsigned n = 0; n < 2; n++) {
-        machine_nic(&s->node, n ? "b" : "a", n);
-        machine_gpu(&s->node, n);
-    }
-    plan_case_on(s, 4, 1);
-    plan_case_weigh(s, weights);
+    struct plan_case *s =
+        plan_case_of("plain=2x2 nic=0 nic=1 gpu=0 gpu=1 ranks=4x1 weights=4,3,2,1");
     plan_case_make(s);
     assert_true(s->plan.bound_known);
     plan_case_gpus(s, "0;1;1;0");
@@ -254,31 +239,18 @@ static void check_cost(struct plan_case *s, unsigned tasks, const unsigned *cpus
 /* The traffic of a rank with a GPU stays on the NIC of the GPU, wherever others go. */
 TEST(test_traffic_of_gpus)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 8);
-    static const char *const names[] = { "a", "b", "c", "d" };
-    for (unsigned n = 0; n < 4; n++)
-        machine_nic(&s->node, names[n], n / 2);
-    machine_gpu(&s->node, 1);
-    machine_gpu(&s->node, 1);
+    struct plan_case *s = plan_case_of("plain=2x8 nic=0 nic=0 nic=1 nic=1 gpu=1 gpu=1 ranks=5x1 "
+                                       "gpus=0;1;;1; --gpus=follow");
     for (unsigned g = 0; g < 2; g++)
         for (unsigned n = 0; n < 4; n++)
             machine_path(&s->node, g, n, n < 2 ? NUIOA_PATH_SYS : NUIOA_PATH_PHB);
-    plan_case_on(s, 5, 1);
-    plan_case_gpus(s, "0;1;;1;");
-    plan_case_option(s, "gpus", "follow");
     check_cost(s, 5, (const unsigned[]){ 5, 3, 7, 2, 12 }, (const double[]){ 5, 1, 1, 2, 5 }, 20.9);
 }
 
 /* With rails=K, ranks have NICs beside the nearest, too. */
 TEST(test_farther_rails)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 4, 8);
-    machine_nic(&s->node, "a", 0);
-    machine_nic(&s->node, "b", 3);
-    plan_case_on(s, 6, 1);
-    plan_case_option(s, "rails", "2");
+    struct plan_case *s = plan_case_of("plain=4x8 nic=0 nic=3 ranks=6x1 --rails=2");
     check_cost(s, 6, (const unsigned[]){ 22, 13, 11, 6, 21, 5 },
                (const double[]){ 2, 5, 2, 5, 9, 1 }, 27);
 }

@@ -8,12 +8,8 @@
  * cores. */
 static struct plan_case *four_rails(unsigned tasks, const double *weights)
 {
-    static const char *const names[] = { "a", "b", "c", "d" };
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 4, 4);
-    for (unsigned n = 0; n < 4; n++)
-        machine_nic(&s->node, names[n], n);
-    plan_case_on(s, tasks, 16 / tasks);
+    struct plan_case *s =
+        plan_case_of("plain=4x4 nic=0 nic=1 nic=2 nic=3 ranks=%ux%u", tasks, 16 / tasks);
     plan_case_weigh(s, weights);
     return s;
 }
@@ -82,15 +78,10 @@ TEST(test_nobody_moves_for_nothing)
  * go. */
 TEST(test_by_rate)
 {
-    static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
     double load[2];
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 5);
-    machine_nic(&s->node, "slow", 0)->rate_mbps = 25000;
-    machine_nic(&s->node, "fast", 1);
-    plan_case_on(s, 10, 1);
-    plan_case_weigh(s, weights);
-    plan_case_option(s, "nic", "slow,fast");
+    struct plan_case *s =
+        plan_case_of("plain=2x5 nic=0 nic=1 ranks=10x1 weights=2,2,2,2,2 --nic=mlx5_0,mlx5_1");
+    s->node.nics[0].rate_mbps = 25000;
     plan_case_make(s);
     loads(s, load);
     assert_float_equal(load[0], 2, 0);
@@ -100,13 +91,8 @@ TEST(test_by_rate)
 /* Two ports of one card share its bus, so an exchange between them gains nothing. */
 TEST(test_one_card)
 {
-    static const double weights[8] = { 9, 9 };
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 4);
-    machine_nic(&s->node, "a", 0);
-    machine_nic(&s->node, "b", 1)->card = 0;
-    plan_case_on(s, 8, 1);
-    plan_case_weigh(s, weights);
+    struct plan_case *s = plan_case_of("plain=2x4 nic=0 nic=1 ranks=8x1 weights=9,9");
+    s->node.nics[1].card = s->node.nics[0].card;
     plan_case_make(s);
     assert_false(s->plan.moved);
 }
@@ -138,11 +124,7 @@ static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
 {
     double weights[16] = { 0 };
     weights[0] = weights[size < 8 ? 2 * size - 1 : 7] = 9;
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 8);
-    machine_nic(&s->node, "a", 0);
-    machine_nic(&s->node, "b", 1);
-    plan_case_on(s, 16, 1);
+    struct plan_case *s = plan_case_of("plain=2x8 nic=0 nic=1 ranks=16x1");
     plan_case_weigh(s, weights);
     s->request.pairs = pairs;
     for (uint32_t i = 0; i < 16; i++)
@@ -248,12 +230,13 @@ TEST(test_fabrics_are_not_mixed)
     for (unsigned n = 0; n < 4; n++)
         nuioa_copy(s->node.nics[n].fabric, sizeof(s->node.nics[n].fabric), n < 2 ? "x" : "y");
     s->node.nics[3].rate_mbps = 200000;
-    plan_case_option(s, "nic", "a,b,c,d");
+    plan_case_option(s, "nic", "mlx5_*");
     plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
         assert_true(s->plan.assignments[i].nic >= 2);
     assert_int_equal(s->plan.warnings.count, 2);
-    assert_non_null(strstr(s->plan.warnings.text[0], "a:1 ignored: it is not on the fabric of d"));
+    assert_non_null(
+        strstr(s->plan.warnings.text[0], "mlx5_0:1 ignored: it is not on the fabric of mlx5_3"));
 }
 
 /* A NIC whose place is unknown is left out if that of others is known. */
@@ -269,20 +252,15 @@ TEST(test_unknown_place)
     for (unsigned i = 0; i < 8; i++)
         assert_true(s->plan.assignments[i].nic > 0);
     assert_int_equal(s->plan.warnings.count, 1);
-    assert_non_null(strstr(s->plan.warnings.text[0], "a:1 ignored: its NUMA node is unknown"));
+    assert_non_null(strstr(s->plan.warnings.text[0], "mlx5_0:1 ignored: its NUMA node is unknown"));
 }
 
 /* Two NICs of one NUMA node, each local to half of its cores: each rank has that of its half. */
 TEST(test_halves_of_a_numa_node)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 1, 4);
-    for (unsigned n = 0; n < 2; n++) {
-        struct nuioa_nic *nic = machine_nic(&s->node, n ? "b" : "a", 0);
-        hwloc_bitmap_zero(nic->cpus);
-        hwloc_bitmap_set_range(nic->cpus, n ? 0 : 2, n ? 1 : 3);
-    }
-    plan_case_on(s, 4, 1);
+    struct plan_case *s = plan_case_of("plain=1x4 nic=0 nic=0 ranks=4x1");
+    hwloc_bitmap_list_sscanf(s->node.nics[0].cpus, "2-3");
+    hwloc_bitmap_list_sscanf(s->node.nics[1].cpus, "0-1");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "1;1;0;0");
 }
@@ -322,7 +300,7 @@ TEST(test_no_own_nic)
     assert_string_equal(plan_case_all_nics(s), "0,1,2,3");
     plan_case_option(s, "rails", "auto");
 
-    plan_case_option(s, "nic", "b"); /* there is no other */
+    plan_case_option(s, "nic", "mlx5_1"); /* there is no other */
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "1");
     plan_case_option(s, "nic", "auto");
@@ -332,10 +310,10 @@ TEST(test_no_own_nic)
     plan_case_make(s); /* two are nearer than the others */
     assert_string_equal(plan_case_all_nics(s), "2,0,1,3");
     assert_int_equal(s->plan.advice & said, 0);
-    plan_case_option(s, "nic", "c,d");
+    plan_case_option(s, "nic", "mlx5_2,mlx5_3");
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].nic_count, 0);
-    plan_case_option(s, "nic", "a,b"); /* both are as far */
+    plan_case_option(s, "nic", "mlx5_0,mlx5_1"); /* both are as far */
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
 }
@@ -350,7 +328,7 @@ TEST(test_memory_of_several_rails)
     plan_case_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0-3");
-    plan_case_option(s, "nic", "b");
+    plan_case_option(s, "nic", "mlx5_1");
     plan_case_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "preferred:1");

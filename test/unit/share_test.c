@@ -3,7 +3,7 @@
 /* cores=share: ranks divide a mask that they share. Random machines, masks and weights are checked
  * against what must hold for every division. */
 
-#include "plan_case.h"
+#include "plan_words.h"
 #include "rounds.h"
 #include "unit.h"
 
@@ -18,10 +18,7 @@ static void unbound(struct plan_case *s, unsigned tasks)
 
 static struct plan_case *hagrid5(unsigned tasks)
 {
-    struct plan_case *s = plan_case_new();
-    machine_hagrid(&s->node, 5);
-    unbound(s, tasks);
-    return s;
+    return plan_case_of("hagrid=5 ranks=%ux0 asked unbound", tasks);
 }
 
 /* --- random instances ------------------------------------------------------------------------ */
@@ -243,9 +240,7 @@ TEST(test_hagrid)
 /* Two NICs: each of two ranks has the NUMA node of one, and a NUMA node beside it. */
 TEST(test_each_rank_has_a_nic)
 {
-    struct plan_case *s = plan_case_new();
-    machine_quad(&s->node);
-    unbound(s, 2);
+    struct plan_case *s = plan_case_of("quad ranks=2x0 asked unbound");
     plan_case_make(s);
     assert_string_equal(plan_case_nics(s), "0,1");
     for (unsigned i = 0; i < 2; i++)
@@ -289,11 +284,7 @@ TEST(test_typed_cpus)
 /* Ranks that Slurm bound to one of two sockets divide it only if that was asked for. */
 TEST(test_masks_of_several_ranks)
 {
-    struct plan_case *s = plan_case_new();
-    machine_plain(&s->node, 2, 4);
-    machine_nic(&s->node, "mlx5_0", 1);
-    unbound(s, 4);
-    plan_case_bind(s, "0-3;0-3;4-7;4-7");
+    struct plan_case *s = plan_case_of("plain=2x4 nic=1 bound=0-3;0-3;4-7;4-7");
     plan_case_make(s);
     assert_string_equal(plan_case_cpus(s), "4-7;4-7;0-3;0-3");
     plan_case_option(s, "cores", "share");
