@@ -55,6 +55,19 @@ static void be_rank_5(void)
         putenv((char *)settings[i]);
 }
 
+static void close_client(void *client)
+{
+    nuioa_client_close(client);
+}
+
+/* It is closed when the test has ended. */
+static struct nuioa_client *open_client(void)
+{
+    struct nuioa_client *c = nuioa_client_open();
+    unit_later(close_client, c);
+    return c;
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -64,7 +77,7 @@ static int set_up(void **state)
 
 TEST_WITHIN(test_all_is_read, set_up, NULL)
 {
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     const uint32_t *ranks;
     uint32_t leader = 99;
     double weight = 0;
@@ -84,11 +97,9 @@ TEST_WITHIN(test_all_is_read, set_up, NULL)
     assert_true(weight == 12.5);
     assert_string_equal(nuioa_client_cpus(c), "2-3");
     assert_int_equal(nuioa_client_is_planned(c), 0);
-    nuioa_client_close(c);
     setenv("NUIOA_PLANNED", "1", 1);
-    c = nuioa_client_open();
+    c = open_client();
     assert_int_equal(nuioa_client_is_planned(c), 1);
-    nuioa_client_close(c);
 }
 
 static void assert_no_advice(const struct nuioa_client *c)
@@ -115,10 +126,9 @@ static void assert_no_advice(const struct nuioa_client *c)
 
 static void assert_nothing_is_read(void)
 {
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_non_null(c);
     assert_no_advice(c);
-    nuioa_client_close(c);
 }
 
 TEST_WITHIN(test_no_advice, set_up, NULL)
@@ -150,9 +160,8 @@ TEST_WITHIN(test_of_another_process, set_up, NULL)
     assert_nothing_is_read();
     setenv("SLURM_HET_SIZE", "2", 1); /* Slurm's own pmi2 */
     setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
-    nuioa_client_close(c);
 }
 
 /* What nuioa exec has told this rank is believed, whoever has started it; and not what it has told
@@ -167,10 +176,9 @@ TEST_WITHIN(test_of_exec, set_up, NULL)
         setenv(launchers[i], "5", 1);
         nuioa_rank_id(environ, id);
         setenv("NUIOA_EXEC", id, 1);
-        struct nuioa_client *c = nuioa_client_open();
+        struct nuioa_client *c = open_client();
         assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
         assert_string_equal(nuioa_client_nic(c), "mlx5_0:1");
-        nuioa_client_close(c);
         setenv(launchers[i], "4", 1); /* its own launcher inside of rank 5 */
         assert_nothing_is_read();
     }
@@ -179,9 +187,8 @@ TEST_WITHIN(test_of_exec, set_up, NULL)
     setenv("PMIX_RANK", "5", 1);
     nuioa_rank_id(environ, id);
     setenv("NUIOA_EXEC", id, 1);
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
-    nuioa_client_close(c);
     setenv("PMIX_NAMESPACE", "prterun-n1-78@1", 1);
     assert_nothing_is_read();
 }
@@ -190,14 +197,13 @@ static const char *nics_of(const char *gpu)
 {
     static char found[64];
     const char *nics = NULL;
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     int rc = nuioa_client_nics_of_gpu(c, gpu, &nics);
     snprintf(found, sizeof(found), "%s",
              !rc             ? nics
              : rc == -ENOENT ? "unknown"
              : rc == -EINVAL ? "wrong"
                              : "?");
-    nuioa_client_close(c);
     return found;
 }
 
@@ -261,7 +267,7 @@ static size_t order_of(const char *text, const uint32_t **ranks, struct nuioa_cl
     unsetenv("PMIX_RANK");
     unsetenv("SLURM_PROCID");
     setenv("NUIOA_ORDER", text, 1);
-    *c = nuioa_client_open();
+    *c = open_client();
     return nuioa_client_order(*c, ranks);
 }
 
@@ -275,14 +281,11 @@ TEST_WITHIN(test_lists, set_up, NULL)
     const uint32_t *ranks;
     for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
         assert_int_equal(order_of(malformed[i], &ranks, &c), 0);
-        nuioa_client_close(c);
     }
     assert_int_equal(order_of("6-39996:6", &ranks, &c), 6666);
     assert_int_equal(ranks[6665], 39996);
-    nuioa_client_close(c);
     assert_int_equal(order_of("6-7,12", &ranks, &c), 3);
     assert_int_equal(ranks[2], 12);
-    nuioa_client_close(c);
 }
 
 TEST_WITHIN(test_best_of_some, set_up, NULL)
@@ -290,7 +293,7 @@ TEST_WITHIN(test_best_of_some, set_up, NULL)
     static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 }, others[] = { 1, 2 },
                           pair[] = { 5, 4, 7 };
     uint32_t indexes[4] = { 9, 9, 9, 9 };
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_int_equal(nuioa_client_best(c, all, 4), 2);
     assert_int_equal(nuioa_client_best(c, some, 2), 1);
     assert_int_equal(nuioa_client_best(c, others, 2), -ENOENT);
@@ -304,7 +307,6 @@ TEST_WITHIN(test_best_of_some, set_up, NULL)
     assert_int_equal(nuioa_client_near(c, some, 2, indexes), 1); /* neither is near: the best one */
     assert_int_equal(indexes[0], 1);
     assert_int_equal(nuioa_client_near(c, others, 2, indexes), 0);
-    nuioa_client_close(c);
 }
 
 /* More ranks than an environment string holds: no order, but a leader. */
@@ -315,22 +317,20 @@ TEST_WITHIN(test_rank_named_twice, set_up, NULL)
     uint32_t indexes[3] = { 77, 77, 77 };
     setenv("NUIOA_ORDER", "6,4,6,4,5,6", 1);
     setenv("NUIOA_NEAR", "6", 1);
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_int_equal(nuioa_client_near(c, pair, 2, indexes), 2);
     assert_int_equal(indexes[0], 1);
     assert_int_equal(indexes[2], 77);
-    nuioa_client_close(c);
 }
 
 TEST_WITHIN(test_leader_without_order, set_up, NULL)
 {
     static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 };
     unsetenv("NUIOA_ORDER");
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     assert_int_equal(nuioa_client_best(c, all, 4), 2);
     assert_int_equal(nuioa_client_near(c, all, 4, NULL), 1);
     assert_int_equal(nuioa_client_best(c, some, 2), -ENOENT);
-    nuioa_client_close(c);
 }
 
 /* Returns two votes as MPI_Allreduce with MPI_MAX combines them. */
@@ -345,9 +345,8 @@ static void vote_with(const char *name, const char *value, uint64_t vote[2])
     be_rank_5();
     if (name)
         setenv(name, value, 1);
-    struct nuioa_client *c = nuioa_client_open();
+    struct nuioa_client *c = open_client();
     nuioa_client_vote(c, NUIOA_CLIENT_NODE, vote);
-    nuioa_client_close(c);
 }
 
 TEST_WITHIN(test_votes, set_up, NULL)

@@ -92,16 +92,6 @@ run doctor --root "$node" --json
 cp "$work/out" "$work/once"
 run doctor --root "$node" --json
 ok "JSON: twice the same" cmp "$work/once" "$work/out"
-for full in "" /dev/full; do
-    status=0
-    if [ -n "$full" ]; then
-        "$tool" doctor --root "$node" >"$full" 2>"$work/err" || status=$?
-    else
-        "$tool" doctor --root "$node" >&- 2>"$work/err" || status=$?
-    fi
-    is "stdout ${full:-closed}: one line says so" \
-        "$status $(wc -l <"$work/err") $(grep -c '^nuioa: standard output: ' "$work/err")" "1 1 1"
-done
 run doctor --root "$node" --brief --ignore port-slow:mlx5_1,cores-unconstrained
 is "ignored findings do not count" "$status|$out" "0|nuioa: healthy"
 run doctor --root "$node" --brief --ignore port-slow:mlx5_0,cores-unconstrained

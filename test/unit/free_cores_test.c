@@ -196,11 +196,9 @@ TEST(test_no_loss)
 /* Another step may have the other thread of a core. */
 TEST(test_whole_cores)
 {
-    struct plan_case *s = plan_case_of("quad bound=0;1");
-    plan_case_step(s, "0-7,8-9,12-13");
+    struct plan_case *s = plan_case_of("quad bound=0;1 step=0-7,8-9,12-13");
     expect(s, "0;1", NUIOA_REASON_BLOCK_NO_FREE);
-    s = plan_case_of("quad bound=0");
-    plan_case_step(s, "0-7,8-9,12-13");
+    s = plan_case_of("quad bound=0 step=0-7,8-9,12-13");
     expect(s, "0", NUIOA_REASON_ALONE_NO_FREE);
     s = plan_case_of("quad bound=0");
     plan_case_step(s, "0-9,11-15"); /* core 3 is whole */
@@ -292,8 +290,7 @@ TEST(test_advice)
         plan_case_step(s, "0-3");
         expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
     }
-    struct plan_case *s = plan_case_of("hagrid=5 bound=0");
-    plan_case_step(s, "0-3,8");
+    struct plan_case *s = plan_case_of("hagrid=5 bound=0 step=0-3,8");
     expect(s, "2", NUIOA_REASON_ALONE_MOVED);
     s = plan_case_of("hagrid=5 bound=0-3;0-3,8"); /* hints cannot bring one of them nearer */
     expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);

@@ -13,8 +13,7 @@ static uint32_t seed;
 
 static unsigned below(unsigned limit)
 {
-    seed = seed * 1664525 + 1013904223;
-    return (seed >> 8) % limit;
+    return draw(&seed, limit);
 }
 
 #define TASKS 6
@@ -54,7 +53,7 @@ static void draw_machine(struct plan_case *s)
 }
 
 /* Masks of one core, some of two; up to two GPUs for each rank. */
-static void draw(struct instance *in)
+static void draw_case(struct instance *in)
 {
     struct plan_case *s = in->s = plan_case_new();
     unsigned used = 0;
@@ -254,7 +253,7 @@ TEST(test_random)
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
         seed = round;
-        draw(&in);
+        draw_case(&in);
         measure(&in, false, in.s->request.task_count);
         plan_case_option(in.s, "cores", "keep");
         for (unsigned pairs = 0; pairs < 2; pairs++) {
@@ -297,7 +296,7 @@ TEST(test_random_shares)
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
         seed = round;
-        draw(&in);
+        draw_case(&in);
         struct plan_case *s = in.s;
         plan_case_unbind(s);
         plan_case_make(s);
@@ -378,7 +377,7 @@ TEST(test_random_free)
         struct instance in = { 0 };
         unsigned at[TASKS];
         seed = round;
-        draw(&in);
+        draw_case(&in);
         struct plan_case *s = in.s;
         for (unsigned i = 0; i < s->request.task_count; i++)
             hwloc_bitmap_singlify(s->masks[i]);

@@ -110,12 +110,6 @@ TEST(test_repeated_rank)
 
 /* --- a part of a file ------------------------------------------------------------------------- */
 
-static uint32_t draw(uint32_t *seed, uint32_t below)
-{
-    *seed = *seed * 1664525 + 1013904223;
-    return (*seed >> 8) % below;
-}
-
 /* Writes a profile of nuioa or a matrix. Only in some are messages large, and then in few flows. */
 static void write_random(FILE *out, uint32_t *seed)
 {

@@ -24,4 +24,11 @@ static inline uint64_t rounds(uint64_t wanted)
     return wanted / (RUNNING_ON_VALGRIND ? 8 : ROUNDS_SHARE);
 }
 
+/* Returns a number below `limit`, drawn by *seed, which goes on. */
+static inline uint32_t draw(uint32_t *seed, uint32_t limit)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % limit;
+}
+
 #endif

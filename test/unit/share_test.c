@@ -27,8 +27,7 @@ static uint32_t seed;
 
 static unsigned below(unsigned limit)
 {
-    seed = seed * 1664525 + 1013904223;
-    return (seed >> 8) % limit;
+    return draw(&seed, limit);
 }
 
 static unsigned core_of(const struct nuioa_node *node, int cpu)

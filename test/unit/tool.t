@@ -22,7 +22,7 @@ yes 0 | head -n 65537 >"$work/binding"
 unanswered "$work/binding: more than 65536 lines" plan --topology "$hagrid" \
     --binding "$work/binding"
 if [ -w /dev/full ]; then
-    for arguments in "topo --json" "plan --tasks 1" "plan --tasks 1 --json" --help; do
+    for arguments in "topo --json" "plan --tasks 1" "plan --tasks 1 --json" doctor --help; do
         # shellcheck disable=SC2086
         "$tool" $arguments >/dev/full 2>"$work/err"
         is "a full disk is no answer: nuioa $arguments" "$?|$(wc -l <"$work/err")" "1|1"
