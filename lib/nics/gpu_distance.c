@@ -55,6 +55,17 @@ uint32_t nuioa_gpu_nearest(const struct nuioa_node *node, const struct nuioa_tas
     return least;
 }
 
+int nuioa_gpu_near(const struct nuioa_node *node, const struct nuioa_task *task,
+                   hwloc_const_bitmap_t cpus, uint32_t level, hwloc_bitmap_t near)
+{
+    int rc = 0;
+    hwloc_bitmap_zero(near);
+    for (uint32_t i = 0; rc == 0 && i < node->numa_count; i++)
+        if (nuioa_gpu_level(node, task, node->numas[i].cpus) <= level)
+            rc = hwloc_bitmap_or(near, near, node->numas[i].cpus);
+    return rc < 0 || hwloc_bitmap_and(near, near, cpus) < 0 ? -ENOMEM : 0;
+}
+
 static bool is_located(const struct nuioa_node *node, const struct nuioa_gpu *gpu)
 {
     return node->numa_count && level_from(node, gpu, 0) != NUIOA_NO_LEVEL;

@@ -63,7 +63,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
     uint32_t *start = nuioa_arena_take(&p->arena, r->task_count, sizeof(*start));
     uint32_t *kind = nuioa_arena_take(&p->arena, r->task_count, sizeof(*kind));
     struct nuioa_load load;
-    int rc = nuioa_rail_load_make(&load, &p->basis, slots, &p->arena);
+    int rc = nuioa_rail_load_make(&load, &p->basis, slots);
     if (rc < 0 || p->arena.failed)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++) {
@@ -91,7 +91,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots,
     rc = nuioa_map(&problem, p->slot_of, mapping);
     p->plan->evaluations = mapping->evaluations;
     p->plan->bound = mapping->bound;
-    return rc < 0 ? rc : nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
+    return rc < 0 ? rc : nuioa_slots_keep_equal(slots, &p->basis, load.near, p->slot_of);
 }
 
 /* Returns true if every rank may have every mask. Only then the mappers' bound holds for all
@@ -118,7 +118,6 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
         for (uint32_t s = own->count; s < all.count; s++)
             for (uint32_t i = 0; i < r->task_count; i++)
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
-    nuioa_slots_free(&all);
     if (!helps)
         return !r->pair_count && nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN
                                                                  : NUIOA_REASON_NO_BETTER;
@@ -168,23 +167,22 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
     struct nuioa_slots slots;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own,
                                    refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
-    if (rc == 0) {
-        nuioa_slots_find_parts(&slots, own->count);
-        rc = map_weights(p, &slots, &mapping);
-    }
-    if (rc == 0 && slots.count > own->count)
+    if (rc < 0)
+        return rc;
+    bool some = slots.count > own->count;
+    nuioa_slots_find_parts(&slots, own->count);
+    rc = map_weights(p, &slots, &mapping);
+    if (rc == 0 && some)
         rc = return_idle(p, &slots);
     /* Ranks with GPUs may leave each other their NICs, which the bound does not know. It is one of
      * Slurm's masks only. */
-    bool other =
-        (p->basis.request->sees_gpu && p->basis.rails.count > 1) || slots.count > own->count;
-    p->plan->bound_known = rc == 0 && exchangeable(&slots) && !other;
+    bool gpus = p->basis.request->sees_gpu && p->basis.rails.count > 1;
+    p->plan->bound_known = rc == 0 && exchangeable(&slots) && !gpus && !some;
     if (rc == 0)
         rc = judge(p, &slots, mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(&p->basis, &mapping)
                                                 : why_no_better(p, own, refused));
-    nuioa_slots_free(&slots);
     return rc;
 }
 
@@ -222,7 +220,6 @@ static int place_packed(struct planner *p)
     if (rc == -ENOSPC)
         nuioa_warn(&p->plan->warnings,
                    "cores=pack ignored: the ranks do not fit into the step's cores");
-    nuioa_slots_free(&slots);
     return rc;
 }
 
@@ -271,16 +268,16 @@ static int place_bound_by_gpu(struct planner *p, struct nuioa_slots *own)
     const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     struct nuioa_slots slots;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own, p->basis.allowed_cpus);
+    if (rc < 0)
+        return rc;
     bool some = slots.count > own->count, may = some && refused == NUIOA_REASON_NONE;
-    if (rc == 0)
-        rc = place_by_gpu(p, may ? &slots : own, NUIOA_REASON_FOLLOW);
+    rc = place_by_gpu(p, may ? &slots : own, NUIOA_REASON_FOLLOW);
     if (rc == NUIOA_COSTS_MORE && may &&
         (rc = place_by_gpu(p, own, NUIOA_REASON_FOLLOW)) == NUIOA_NOBODY_MOVES)
         nuioa_planner_say(p, NUIOA_REASON_FOLLOW_COSTS);
     if (rc >= 0 && some && !may && p->plan->why == NUIOA_REASON_FOLLOW_FAR &&
         refused != NUIOA_REASON_FREE_UNCONFINED)
         nuioa_planner_say(p, NUIOA_REASON_FOLLOW_NO_FREE);
-    nuioa_slots_free(&slots);
     return rc;
 }
 
@@ -290,11 +287,8 @@ static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
     struct nuioa_slots slots;
     int rc = nuioa_gpu_follow_alone(&p->basis, own, &slots);
     if (rc == 0)
-        rc = place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_ALONE);
-    else if (rc == -ENOSPC)
-        rc = place_bound_by_gpu(p, own);
-    nuioa_slots_free(&slots);
-    return rc;
+        return place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_ALONE);
+    return rc == -ENOSPC ? place_bound_by_gpu(p, own) : rc;
 }
 
 /* --- steps wider than their ranks ------------------------------------------------------------ */
@@ -367,7 +361,6 @@ static int place_shared(struct planner *p)
     else if (rc == 0)
         rc = p->basis.follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
                               : map_shared(p, &slots);
-    nuioa_slots_free(&slots);
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
 }
 
@@ -425,7 +418,7 @@ int nuioa_plan_choose(struct planner *p)
         nuioa_planner_say(p, stay);
     if (rc < 0 || stay != NUIOA_REASON_NONE)
         return rc;
-    rc = nuioa_slots_keep(&own, r, 0);
+    rc = nuioa_slots_keep(&own, &p->basis, 0);
     if (rc == 0)
         rc = nuioa_slots_price(&own, &p->basis);
     for (uint32_t i = 0; rc == 0 && p->basis.follows && i < r->task_count; i++)
@@ -435,6 +428,5 @@ int nuioa_plan_choose(struct planner *p)
         rc = place_packed(p);
     if (packs ? rc == -ENOSPC : rc == 0)
         rc = place_in_own_slots(p, &own);
-    nuioa_slots_free(&own);
     return rc < 0 ? rc : 0;
 }

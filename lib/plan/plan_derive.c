@@ -94,7 +94,7 @@ static void advise_on_exports(const struct planner *p)
 static int count_heavier(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
-    uint32_t *order = nuioa_by_weight(r, &p->arena);
+    uint32_t *order = nuioa_by_weight(&p->basis);
     for (uint32_t k = 0, heavier = 0; order && k < r->task_count; k++) {
         if (k && r->tasks[order[k]].weight < r->tasks[order[k - 1]].weight)
             heavier = k;
@@ -203,17 +203,16 @@ static bool needs(const struct nuioa_node *node, const struct nuioa_task *task, 
 }
 
 /* Notes that a job with other cores would help ranks that are far from their GPUs. */
-static int advise_on_far(const struct planner *p)
+static int advise_on_far(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
-    hwloc_bitmap_t lacks = hwloc_bitmap_alloc();
+    hwloc_bitmap_t lacks = nuioa_arena_bitmap(&p->arena, NULL);
     int rc = lacks ? nuioa_cores_whole(r->node, p->basis.allowed_cpus, lacks) : -ENOMEM;
     if (rc == 0 && hwloc_bitmap_andnot(lacks, r->node->allowed_cpus, lacks) < 0)
         rc = -ENOMEM;
     for (uint32_t i = 0; rc == 0 && r->options->mode != NUIOA_OFF && i < r->task_count; i++)
         if (needs(r->node, &r->tasks[i], p->plan->assignments[i].gpu_level, lacks))
             p->plan->advice |= 1u << NUIOA_ADVICE_GPUS_FAR;
-    hwloc_bitmap_free(lacks);
     return rc;
 }
 

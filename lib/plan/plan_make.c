@@ -45,13 +45,13 @@ static int planner_init(struct planner *p, const struct nuioa_request *r, struct
     p->slot_of = nuioa_arena_take(&p->arena, r->task_count, sizeof(*p->slot_of));
     for (uint32_t i = 0; p->slot_of && i < r->task_count; i++)
         p->slot_of[i] = i;
-    int rc = nuioa_basis_init(&p->basis, r, &plan->warnings, err);
+    int rc = nuioa_basis_init(&p->basis, r, &p->arena, &plan->warnings, err);
     return rc == 0 && !p->slot_of ? nuioa_fail(err, -ENOMEM, "out of memory") : rc;
 }
 
 static void planner_free(struct planner *p)
 {
-    nuioa_basis_free(&p->basis);
+    nuioa_rails_free(&p->basis.rails);
     nuioa_arena_free(&p->arena);
 }
 

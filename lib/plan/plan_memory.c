@@ -79,12 +79,14 @@ static void settle_wide(const struct planner *p, struct nuioa_assignment *assign
 void nuioa_plan_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->basis.request;
-    hwloc_bitmap_t wanted = hwloc_bitmap_dup(assignment->numas);
     enum nuioa_mem mem = r->options->mem;
     assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
     hwloc_bitmap_zero(assignment->memory_numas);
-    if (!wanted || !p->acts || r->memory_by_user || r->node->cut)
-        goto out;
+    if (!p->acts || r->memory_by_user || r->node->cut)
+        return;
+    hwloc_bitmap_t wanted = nuioa_arena_bitmap(p->basis.arena, assignment->numas);
+    if (!wanted)
+        return;
     if (mem == NUIOA_MEM_NIC)
         nic_memory(p, assignment, wanted);
     if (mem == NUIOA_MEM_INTERLEAVE && p->basis.rails.located)
@@ -108,6 +110,4 @@ void nuioa_plan_memory(const struct planner *p, struct nuioa_assignment *assignm
         hwloc_bitmap_singlify(assignment->memory_numas);
     if (assignment->memory == NUIOA_MEMORY_DEFAULT)
         hwloc_bitmap_zero(assignment->memory_numas);
-out:
-    hwloc_bitmap_free(wanted);
 }

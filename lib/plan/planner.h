@@ -10,7 +10,7 @@
 struct planner {
     struct nuioa_basis basis;
     struct nuioa_plan *plan;  /* the caller's */
-    struct nuioa_arena arena; /* of arrays that are needed only while the plan is made */
+    struct nuioa_arena arena; /* basis.arena */
     uint32_t *slot_of; /* [task_count]: the slot (slots/slot.h) of each task, at first its own */
     bool acts;         /* ranks are bound: with mode on, unless that has failed */
 };

@@ -38,12 +38,11 @@ static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, h
     uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
     for (uint32_t numa = 0; numa < node->numa_count; numa++)
         if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
-            nuioa_free_cores_copy(&p->basis.rails, free_cpus, numa, &mask, 1) == 0) {
+            nuioa_free_cores_copy(&p->basis, free_cpus, numa, &mask, 1) == 0) {
             best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
             found = numa;
         }
-    return found != UINT32_MAX &&
-           nuioa_free_cores_copy(&p->basis.rails, free_cpus, found, &mask, 1) == 0;
+    return found != UINT32_MAX && nuioa_free_cores_copy(&p->basis, free_cpus, found, &mask, 1) == 0;
 }
 
 /* Sets `cpus` to CPUs nearer the NIC: of the free cores among `among`, and if the rank spans NUMA
@@ -51,30 +50,28 @@ static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, h
 static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwloc_bitmap_t cpus)
 {
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
-    hwloc_bitmap_t places = hwloc_bitmap_alloc();
-    bool found = places && nuioa_free_cores_find(&p->basis, among, places) == 0;
-    if (found && !nuioa_alone_is_wide(p))
-        found = find_numa(p, places, cpus);
-    else if (found)
-        found = hwloc_bitmap_or(places, places, own) == 0 &&
-                nuioa_slot_nearer(&p->basis, places, own, cpus);
-    hwloc_bitmap_free(places);
-    return found;
+    hwloc_bitmap_t places = nuioa_free_cores_find(&p->basis, among);
+    if (!places)
+        return false;
+    if (!nuioa_alone_is_wide(p))
+        return find_numa(p, places, cpus);
+    return hwloc_bitmap_or(places, places, own) == 0 &&
+           nuioa_slot_nearer(&p->basis, places, own, cpus);
 }
 
 int nuioa_alone_place(struct planner *p)
 {
     const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
-        rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
-    else if (cpus && find_nearer(p, nuioa_free_cores_advised(&p->basis, refused), cpus))
-        nuioa_planner_say(p, refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_FREE : refused);
-    else
-        nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
-    hwloc_bitmap_free(cpus);
-    return rc;
+    hwloc_bitmap_t cpus = nuioa_arena_bitmap(&p->arena, NULL);
+    if (!cpus)
+        return -ENOMEM;
+    if (refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
+        return move(p, cpus, NUIOA_REASON_ALONE_MOVED);
+    bool helps = find_nearer(p, nuioa_free_cores_advised(&p->basis, refused), cpus);
+    nuioa_planner_say(p, !helps                         ? NUIOA_REASON_ALONE_NEAREST
+                         : refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_FREE
+                                                        : refused);
+    return 0;
 }
 
 int nuioa_alone_unbound(struct planner *p)
@@ -95,7 +92,6 @@ int nuioa_alone_unbound(struct planner *p)
                        hwloc_bitmap_isincluded(r->node->allowed_cpus, assignment->cpus)
                    ? NUIOA_REASON_ALONE_NEAREST
                    : NUIOA_REASON_ALONE_ALL);
-    nuioa_slots_free(&slot);
     return rc == -ENOSPC ? 0 : rc;
 }
 
@@ -106,15 +102,11 @@ int nuioa_alone_unbound(struct planner *p)
 static int try_among(const struct planner *p, const struct nuioa_slots *slots,
                      hwloc_const_bitmap_t among)
 {
-    hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc();
-    int rc = free_cpus ? 0 : -ENOMEM;
-    if (rc == 0 && among)
-        rc = nuioa_free_cores_find(&p->basis, among, free_cpus);
-    bool any = rc == 0 && !hwloc_bitmap_iszero(free_cpus);
-    if (rc == 0)
-        rc = nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, p->plan->assignments);
-    hwloc_bitmap_free(free_cpus);
-    return rc;
+    hwloc_bitmap_t free_cpus = among ? nuioa_free_cores_find(&p->basis, among) : NULL;
+    if (among && !free_cpus)
+        return -ENOMEM;
+    bool any = among && !hwloc_bitmap_iszero(free_cpus);
+    return nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, p->plan->assignments);
 }
 
 /* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
@@ -133,12 +125,12 @@ static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *
 {
     struct nuioa_slots slots;
     bool helps = false;
-    int rc = nuioa_free_slots_make(&slots, &p->basis, own,
-                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
-    nuioa_slots_find_parts(&slots, rc == 0 ? own->count : 0);
-    for (uint32_t s = 1; rc == 0 && s < slots.count; s++)
+    if (nuioa_free_slots_make(&slots, &p->basis, own,
+                              refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL) < 0)
+        return false;
+    nuioa_slots_find_parts(&slots, own->count);
+    for (uint32_t s = 1; s < slots.count; s++)
         helps |= slots.kind[s] == slots.kind[0] && slots.nic_cost[s] < slots.nic_cost[0];
-    nuioa_slots_free(&slots);
     return helps;
 }
 

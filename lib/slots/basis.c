@@ -7,26 +7,22 @@
 #include "nics/gpu_distance.h"
 
 int nuioa_basis_init(struct nuioa_basis *b, const struct nuioa_request *r,
-                     struct nuioa_warnings *warnings, struct nuioa_error *err)
+                     struct nuioa_arena *arena, struct nuioa_warnings *warnings,
+                     struct nuioa_error *err)
 {
-    *b = (struct nuioa_basis){ .request = r, .follows = nuioa_gpus_followed(r) };
-    b->allowed_cpus = hwloc_bitmap_dup(r->allowed_cpus ? r->allowed_cpus : r->node->allowed_cpus);
-    b->allowed_numas =
-        hwloc_bitmap_dup(r->allowed_numas ? r->allowed_numas : r->node->allowed_numas);
-    b->rank_cpus = hwloc_bitmap_alloc();
-    bool failed = !b->allowed_cpus || !b->allowed_numas || !b->rank_cpus;
+    *b = (struct nuioa_basis){
+        .request = r,
+        .arena = arena,
+        .rank_cpus = nuioa_arena_bitmap(arena, NULL),
+        .allowed_cpus = r->allowed_cpus ? r->allowed_cpus : r->node->allowed_cpus,
+        .allowed_numas = r->allowed_numas ? r->allowed_numas : r->node->allowed_numas,
+        .follows = nuioa_gpus_followed(r),
+    };
+    bool failed = arena->failed;
     for (uint32_t i = 0; !failed && i < r->task_count; i++)
         failed = hwloc_bitmap_or(b->rank_cpus, b->rank_cpus, r->tasks[i].cpus) < 0;
     return failed ? nuioa_fail(err, -ENOMEM, "out of memory")
                   : nuioa_rails_init(&b->rails, r->node, r->options, warnings, err);
-}
-
-void nuioa_basis_free(struct nuioa_basis *b)
-{
-    hwloc_bitmap_free(b->rank_cpus);
-    hwloc_bitmap_free(b->allowed_cpus);
-    hwloc_bitmap_free(b->allowed_numas);
-    nuioa_rails_free(&b->rails);
 }
 
 uint32_t nuioa_nic_level(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
@@ -104,11 +100,12 @@ static int heavier_first(const void *a, const void *b)
     return x->local < y->local ? -1 : x->local > y->local;
 }
 
-uint32_t *nuioa_by_weight(const struct nuioa_request *r, struct nuioa_arena *arena)
+uint32_t *nuioa_by_weight(const struct nuioa_basis *b)
 {
-    struct rank *ranks = nuioa_arena_take(arena, r->task_count, sizeof(*ranks));
-    uint32_t *order = nuioa_arena_take(arena, r->task_count, sizeof(*order));
-    if (arena->failed)
+    const struct nuioa_request *r = b->request;
+    struct rank *ranks = nuioa_arena_take(b->arena, r->task_count, sizeof(*ranks));
+    uint32_t *order = nuioa_arena_take(b->arena, r->task_count, sizeof(*order));
+    if (b->arena->failed)
         return NULL;
     for (uint32_t i = 0; i < r->task_count; i++)
         ranks[i] = (struct rank){ i, r->tasks[i].weight };

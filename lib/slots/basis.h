@@ -8,21 +8,20 @@
 /* All decisions of one plan read these facts, and none changes them. Private to the library. */
 struct nuioa_basis {
     const struct nuioa_request *request; /* the caller's */
+    struct nuioa_arena *arena; /* of what is needed only while the plan is made; the caller's */
     struct nuioa_rails rails;
-    hwloc_bitmap_t rank_cpus;     /* OS indexes of the CPUs that some rank has */
-    hwloc_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
-    hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
-    bool follows;                 /* CPUs follow GPUs (nics/gpu_distance.h) */
+    hwloc_bitmap_t rank_cpus;           /* OS indexes of the CPUs that some rank has */
+    hwloc_const_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
+    hwloc_const_bitmap_t allowed_numas; /* OS indexes of NUMA nodes whose memory the step may use */
+    bool follows;                       /* CPUs follow GPUs (nics/gpu_distance.h) */
 };
 
-/* Fills *basis, finds the rails, and adds their warnings to `warnings`. `request` must outlive
- * *basis. Returns 0; or with *err -ENOMEM, or -EINVAL if the `nic` option is malformed. In every
- * case the caller frees *basis with nuioa_basis_free. */
+/* Fills *basis, finds the rails, and adds their warnings to `warnings`. `request` and `arena` must
+ * outlive *basis. Returns 0; or with *err -ENOMEM, or -EINVAL if the `nic` option is malformed. In
+ * every case the caller frees the rails. */
 int nuioa_basis_init(struct nuioa_basis *basis, const struct nuioa_request *request,
-                     struct nuioa_warnings *warnings, struct nuioa_error *err);
-
-/* Frees what the basis owns: not the request, or `basis` itself. */
-void nuioa_basis_free(struct nuioa_basis *basis);
+                     struct nuioa_arena *arena, struct nuioa_warnings *warnings,
+                     struct nuioa_error *err);
 
 /* Returns the level (ranks/assignment.h) of `cpus` (OS indexes) from the NIC that the price of the
  * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */
@@ -46,9 +45,9 @@ bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct nuioa_basis *basis);
 
-/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. The
- * array belongs to `arena`. NULL: out of memory. */
-uint32_t *nuioa_by_weight(const struct nuioa_request *request, struct nuioa_arena *arena);
+/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. NULL: out
+ * of memory. */
+uint32_t *nuioa_by_weight(const struct nuioa_basis *basis);
 
 /* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
  * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked

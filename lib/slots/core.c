@@ -75,16 +75,19 @@ void nuioa_core_list_take(struct nuioa_core_list *cores, uint32_t index, uint32_
     cores->used[index] = true;
 }
 
-int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails *rails,
+int nuioa_core_list_make(struct nuioa_core_list *cores, const struct nuioa_basis *basis,
                          hwloc_const_bitmap_t allowed)
 {
+    const struct nuioa_rails *rails = &basis->rails;
     const struct nuioa_node *node = rails->node;
-    hwloc_bitmap_t own = hwloc_bitmap_alloc();
+    const uint32_t most = nuioa_core_count(node, allowed);
+    hwloc_bitmap_t own = nuioa_arena_bitmap(basis->arena, NULL);
     *cores = (struct nuioa_core_list){ .rails = rails, .allowed = allowed };
-    cores->list = nuioa_arena_take(&cores->arena, node->pu_count, sizeof(*cores->list));
-    cores->used = nuioa_arena_take(&cores->arena, node->pu_count, sizeof(*cores->used));
-    bool failed = cores->arena.failed || !own;
-    for (uint32_t i = 0, end; !failed && i < node->pu_count; i = end) {
+    cores->list = nuioa_arena_take(basis->arena, most, sizeof(*cores->list));
+    cores->used = nuioa_arena_take(basis->arena, most, sizeof(*cores->used));
+    if (basis->arena->failed)
+        return -ENOMEM;
+    for (uint32_t i = 0, end; i < node->pu_count; i = end) {
         const struct nuioa_pu *pu = &node->pus[i];
         struct nuioa_core core = {
             .index = pu->core, .first = i, .package = pu->package, .numa = pu->numa
@@ -97,13 +100,6 @@ int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails
         if (core.pus)
             cores->list[cores->count++] = core;
     }
-    if (!failed)
-        qsort(cores->list, cores->count, sizeof(*cores->list), nearer_core);
-    hwloc_bitmap_free(own);
-    return failed ? -ENOMEM : 0;
-}
-
-void nuioa_core_list_close(struct nuioa_core_list *cores)
-{
-    nuioa_arena_free(&cores->arena);
+    qsort(cores->list, cores->count, sizeof(*cores->list), nearer_core);
+    return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef NUIOA_SLOTS_CORE_H
 #define NUIOA_SLOTS_CORE_H
 
-#include "nics/rails.h"
+#include "slots/basis.h"
 
 /* Cores of a node, and those that new slots are made of. The PUs of a core follow one another in
  * node->pus. Private to the library. */
@@ -30,7 +30,6 @@ struct nuioa_core {
 
 /* The cores that slots are made of. */
 struct nuioa_core_list {
-    struct nuioa_arena arena;        /* of the arrays */
     const struct nuioa_rails *rails; /* the caller's, and so are the CPUs */
     hwloc_const_bitmap_t allowed;    /* OS indexes of the CPUs that may be used */
     uint32_t count;
@@ -39,13 +38,10 @@ struct nuioa_core_list {
     bool *used;              /* [count]: some slot has it */
 };
 
-/* Lists the cores that have a PU in `allowed`; none is used. `rails` and `allowed` must outlive
- * *cores. Returns 0 or -ENOMEM. In both cases the caller frees *cores with
- * nuioa_core_list_close. */
-int nuioa_core_list_open(struct nuioa_core_list *cores, const struct nuioa_rails *rails,
+/* Lists the cores that have a PU in `allowed`; none is used. `basis`, whose arena has the arrays, and
+ * `allowed` must outlive *cores. Returns 0 or -ENOMEM. */
+int nuioa_core_list_make(struct nuioa_core_list *cores, const struct nuioa_basis *basis,
                          hwloc_const_bitmap_t allowed);
-
-void nuioa_core_list_close(struct nuioa_core_list *cores);
 
 /* Adds the first PUs of core `index` that may be used to `cpus`, at most `max` of them, and notes
  * that it is used. */

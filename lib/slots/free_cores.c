@@ -2,7 +2,6 @@
 #include "slots/free_cores.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
@@ -35,28 +34,28 @@ hwloc_const_bitmap_t nuioa_free_cores_advised(const struct nuioa_basis *b,
     return any ? b->request->node->allowed_cpus : b->allowed_cpus;
 }
 
-int nuioa_free_cores_find(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus,
-                          hwloc_bitmap_t free_cpus)
+hwloc_bitmap_t nuioa_free_cores_find(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_node *node = b->request->node;
-    int rc = 0;
-    hwloc_bitmap_zero(free_cpus);
-    for (uint32_t i = 0, end; rc == 0 && i < node->pu_count; i = end) {
+    hwloc_bitmap_t free_cpus = nuioa_arena_bitmap(b->arena, NULL);
+    for (uint32_t i = 0, end; free_cpus && i < node->pu_count; i = end) {
         bool free = true;
         end = nuioa_core_end(node, i);
         for (uint32_t k = i; free && k < end; k++)
             free = hwloc_bitmap_isset(cpus, node->pus[k].os_index) &&
                    !hwloc_bitmap_isset(b->rank_cpus, node->pus[k].os_index);
-        for (uint32_t k = i; rc == 0 && free && k < end; k++)
-            rc = hwloc_bitmap_set(free_cpus, node->pus[k].os_index) < 0 ? -ENOMEM : 0;
+        for (uint32_t k = i; free && k < end; k++)
+            if (hwloc_bitmap_set(free_cpus, node->pus[k].os_index) < 0)
+                return NULL;
     }
-    return rc;
+    return free_cpus;
 }
 
-int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
+int nuioa_free_cores_copy(const struct nuioa_basis *b, hwloc_const_bitmap_t free_cpus,
                           uint32_t numa, const struct nuioa_shape *masks, uint32_t count)
 {
-    hwloc_bitmap_t near = hwloc_bitmap_alloc();
+    const struct nuioa_rails *rails = &b->rails;
+    hwloc_bitmap_t near = nuioa_arena_bitmap(b->arena, NULL);
     if (!near)
         return -ENOMEM;
     for (unsigned r = 0; r < rails->count; r++)
@@ -65,20 +64,20 @@ int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
     int rc = nuioa_shape_copy(rails->node, near, numa, masks, count);
     if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, free_cpus))
         rc = nuioa_shape_copy(rails->node, free_cpus, numa, masks, count);
-    hwloc_bitmap_free(near);
     return rc;
 }
 
 /* --- slots of free cores ---------------------------------------------------------------------- */
 
-/* Returns true if all slots have the shape of the first one, each on one NUMA node. `cores` and
- * `copy` are bitmaps for the comparison. */
-static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slots *own,
-                           hwloc_bitmap_t cores, hwloc_bitmap_t copy)
+/* Returns true if all slots have the shape of the first one, each on one NUMA node. */
+static bool have_one_shape(const struct nuioa_basis *b, const struct nuioa_slots *own)
 {
+    const struct nuioa_node *node = b->request->node;
     const struct nuioa_pu *first = nuioa_first_pu(node, own->cpus[0]);
+    hwloc_bitmap_t cores = nuioa_arena_bitmap(b->arena, NULL);
+    hwloc_bitmap_t copy = nuioa_arena_bitmap(b->arena, NULL);
     bool small = (own->kind[0] & 0xffff) == 1; /* of one core: there is one shape */
-    bool same = nuioa_cores_whole(node, own->cpus[0], cores) == 0;
+    bool same = cores && copy && nuioa_cores_whole(node, own->cpus[0], cores) == 0;
     for (uint32_t i = 0; same && i < own->count; i++) {
         const struct nuioa_location at = nuioa_location_of(node, own->cpus[i]);
         const struct nuioa_shape mask = { own->cpus[i], copy };
@@ -144,54 +143,37 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
 {
     const struct nuioa_node *node = b->request->node;
     const uint32_t far = b->follows ? 0 : farthest(b, own);
-    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    hwloc_bitmap_t used = nuioa_arena_bitmap(b->arena, NULL);
     int rc = used ? 0 : -ENOMEM;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
         bool near = may_help(b, own, far, numa);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
-            hwloc_bitmap_t *out = &slots->cpus[slots->count];
-            struct nuioa_shape mask = { own->cpus[0], *out = hwloc_bitmap_alloc() };
-            if (!*out)
-                rc = -ENOMEM;
-            else if ((rc = nuioa_free_cores_copy(&b->rails, free_cpus, numa, &mask, 1)) < 0)
-                hwloc_bitmap_free(*out);
+            struct nuioa_shape mask = { own->cpus[0], nuioa_arena_bitmap(b->arena, NULL) };
+            rc = mask.out ? nuioa_free_cores_copy(b, free_cpus, numa, &mask, 1) : -ENOMEM;
             if (rc < 0)
                 break;
-            slots->count++;
-            rc = nuioa_cores_whole(node, *out, used);
+            slots->cpus[slots->count++] = mask.out;
+            rc = nuioa_cores_whole(node, mask.out, used);
             hwloc_bitmap_andnot(free_cpus, free_cpus, used);
         }
         rc = rc == -ENOSPC ? 0 : rc;
     }
-    hwloc_bitmap_free(used);
     return rc;
 }
 
 int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *b,
                           const struct nuioa_slots *own, hwloc_const_bitmap_t among)
 {
-    const struct nuioa_request *r = b->request;
-    hwloc_bitmap_t free_cpus = hwloc_bitmap_alloc(), copy = hwloc_bitmap_alloc();
-    uint32_t most = 0, numas = among ? r->node->numa_count : 0;
-    *slots = (struct nuioa_slots){ 0 };
-    int rc = free_cpus && copy ? 0 : -ENOMEM;
-    if (rc == 0 && among && !have_one_shape(r->node, own, free_cpus, copy))
-        numas = 0;
-    if (rc == 0 && numas)
-        rc = nuioa_free_cores_find(b, among, free_cpus);
-    if (rc == 0 && numas && hwloc_bitmap_iszero(free_cpus))
-        numas = 0;
+    const struct nuioa_node *node = b->request->node;
+    bool any = among && have_one_shape(b, own);
+    hwloc_bitmap_t free_cpus = any ? nuioa_free_cores_find(b, among) : NULL;
+    uint32_t most = 0, numas = free_cpus && !hwloc_bitmap_iszero(free_cpus) ? node->numa_count : 0;
     for (uint32_t numa = 0; numa < numas; numa++) {
-        uint32_t count = b->follows ? own->count : count_on(r->node, own, numa);
+        uint32_t count = b->follows ? own->count : count_on(node, own, numa);
         most = count > most ? count : most;
     }
-    if (rc == 0)
-        rc = nuioa_slots_keep(slots, r, numas * most);
+    int rc = any && !free_cpus ? -ENOMEM : nuioa_slots_keep(slots, b, numas * most);
     if (rc == 0 && numas)
         rc = add_free(slots, b, own, free_cpus, most);
-    if (rc == 0)
-        rc = nuioa_slots_price(slots, b);
-    hwloc_bitmap_free(free_cpus);
-    hwloc_bitmap_free(copy);
-    return rc;
+    return rc == 0 ? nuioa_slots_price(slots, b) : rc;
 }

@@ -24,14 +24,13 @@ enum nuioa_reason nuioa_free_cores_refused(const struct nuioa_basis *basis);
 hwloc_const_bitmap_t nuioa_free_cores_advised(const struct nuioa_basis *basis,
                                               enum nuioa_reason refused);
 
-/* Sets `free_cpus`, the caller's bitmap, to the PUs of those cores that are with all of their PUs
- * in `cpus`, and of which no rank has any PU. All are OS indexes. Returns 0 or -ENOMEM. */
-int nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus,
-                          hwloc_bitmap_t free_cpus);
+/* Returns the PUs of those cores that are with all of their PUs in `cpus`, and of which no rank has
+ * any PU. Both are OS indexes. NULL: out of memory. */
+hwloc_bitmap_t nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
 
 /* Does what nuioa_shape_copy does (slots/shape.h), and prefers cores that a rail is attached to,
  * such as those of one L3. */
-int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t free_cpus,
+int nuioa_free_cores_copy(const struct nuioa_basis *basis, hwloc_const_bitmap_t free_cpus,
                           uint32_t numa, const struct nuioa_shape *masks, uint32_t count);
 
 /* Makes slots of Slurm's masks, `own` (nuioa_slots_keep), and behind them of free cores among
@@ -39,8 +38,7 @@ int nuioa_free_cores_copy(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
  * loaded more evenly there, as near; where CPUs follow GPUs those nearer a rank's GPUs. *slots is
  * overwritten, and priced. Free ones are made only where all masks have one shape (slots/shape.h),
  * which they then have too, and no more than so that no NUMA node can have more ranks than one has
- * now, or all that follow GPUs there. NULL for `among`: none. Returns 0 or -ENOMEM; in both cases
- * the caller frees *slots with nuioa_slots_free. */
+ * now, or all that follow GPUs there. NULL for `among`: none. Returns 0 or -ENOMEM. */
 int nuioa_free_slots_make(struct nuioa_slots *slots, const struct nuioa_basis *basis,
                           const struct nuioa_slots *own, hwloc_const_bitmap_t among);
 

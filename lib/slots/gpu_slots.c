@@ -9,7 +9,6 @@
 #include "nics/gpu_distance.h"
 #include "slots/slot_pack.h"
 #include "slots/free_cores.h"
-#include "util/arena.h"
 #include "util/clock.h"
 
 #define NOBODY UINT32_MAX
@@ -35,7 +34,6 @@ struct follow {
     uint32_t *mover;   /* [places * places]: that task, or NOBODY */
     int64_t *distance; /* [places]: the cost of the path so far; INT64_MAX: none */
     uint32_t *from;    /* [places]: the place before it on the path; NOBODY: none */
-    struct nuioa_arena arena; /* of these arrays */
 };
 
 /* Numbers the places. */
@@ -57,7 +55,7 @@ static void find_places(struct follow *f, const struct nuioa_node *node)
 
 static int follow_alloc(struct follow *f)
 {
-    struct nuioa_arena *arena = &f->arena;
+    struct nuioa_arena *arena = f->basis->arena;
     const struct nuioa_node *node = f->basis->request->node;
     f->start = nuioa_arena_take(arena, f->slots->count, sizeof(*f->start));
     f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
@@ -323,12 +321,11 @@ int nuioa_gpu_follow(const struct nuioa_basis *basis, struct nuioa_slots *slots,
     int rc = follow_alloc(&f);
     if (rc == 0)
         rc = choose_places(&f);
-    if (rc == 0) {
-        choose_slots(&f);
-        group_tasks(&f);
-    }
-    nuioa_arena_free(&f.arena);
-    return rc;
+    if (rc < 0)
+        return rc;
+    choose_slots(&f);
+    group_tasks(&f);
+    return 0;
 }
 
 bool nuioa_gpu_follow_takes(const struct nuioa_basis *b, const struct nuioa_slots *slots,
@@ -345,26 +342,14 @@ bool nuioa_gpu_follow_takes(const struct nuioa_basis *b, const struct nuioa_slot
     return false;
 }
 
-/* Sets `near` to those of `cpus` that are at most at this level from the GPUs of the only task. */
-static int find_near(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus, uint32_t level,
-                     hwloc_bitmap_t near)
+/* Returns the CPUs that the only rank may have: of its own mask, and if Slurm bound it also free cores
+ * of the step. NULL: out of memory. */
+static hwloc_const_bitmap_t find_among(const struct nuioa_basis *b, hwloc_const_bitmap_t own)
 {
-    const struct nuioa_node *node = b->request->node;
-    hwloc_bitmap_zero(near);
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        if (nuioa_gpu_level(node, b->request->tasks, node->numas[i].cpus) <= level &&
-            hwloc_bitmap_or(near, near, node->numas[i].cpus) < 0)
-            return -ENOMEM;
-    return hwloc_bitmap_and(near, near, cpus) < 0 ? -ENOMEM : 0;
-}
-
-/* Sets `among` to the CPUs that the only rank may have: of its own mask, and if Slurm bound it also
- * free cores of the step. */
-static int find_among(const struct nuioa_basis *b, hwloc_const_bitmap_t own, hwloc_bitmap_t among)
-{
-    bool may = !nuioa_unbound(b) && nuioa_free_cores_refused(b) == NUIOA_REASON_NONE;
-    int rc = may ? nuioa_free_cores_find(b, b->allowed_cpus, among) : 0;
-    return rc == 0 && hwloc_bitmap_or(among, among, own) < 0 ? -ENOMEM : rc;
+    if (nuioa_unbound(b) || nuioa_free_cores_refused(b) != NUIOA_REASON_NONE)
+        return own;
+    hwloc_bitmap_t among = nuioa_free_cores_find(b, b->allowed_cpus);
+    return among && hwloc_bitmap_or(among, among, own) == 0 ? among : NULL;
 }
 
 int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots *own,
@@ -374,13 +359,11 @@ int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots
     bool wide = nuioa_unbound(b);
     uint32_t now = nuioa_gpu_level(r->node, r->tasks, own->cpus[0]);
     uint32_t count = wide ? r->cpus_typed : (uint32_t)hwloc_bitmap_weight(own->cpus[0]);
-    hwloc_bitmap_t near = hwloc_bitmap_alloc(), among = hwloc_bitmap_alloc();
-    int rc = near && among ? find_among(b, own->cpus[0], among) : -ENOMEM;
-    rc = rc == 0 ? -ENOSPC : rc;
-    *slots = (struct nuioa_slots){ 0 };
+    hwloc_const_bitmap_t among = find_among(b, own->cpus[0]);
+    hwloc_bitmap_t near = nuioa_arena_bitmap(b->arena, NULL);
+    int rc = near && among ? -ENOSPC : -ENOMEM;
     for (uint32_t level = 0; rc == -ENOSPC && level < now + wide; level++) {
-        nuioa_slots_free(slots);
-        rc = find_near(b, among, level, near);
+        rc = nuioa_gpu_near(r->node, r->tasks, among, level, near);
         if (rc == 0)
             rc = nuioa_slots_pack(slots, b, near, count);
         if (rc == 0)
@@ -389,7 +372,5 @@ int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots
                              : slots->kind[0] != own->kind[0]))
             rc = -ENOSPC;
     }
-    hwloc_bitmap_free(near);
-    hwloc_bitmap_free(among);
     return rc;
 }

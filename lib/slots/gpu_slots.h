@@ -35,7 +35,7 @@ bool nuioa_gpu_follow_takes(const struct nuioa_basis *basis, const struct nuioa_
  * has all CPUs of the step, it is of request->cpus_typed of these; else it is as large as the one
  * that Slurm made (`own`, priced), of CPUs that are nearer: its own and free cores
  * (slots/free_cores.h). *slots is overwritten. Returns 0; -ENOSPC if there is no such slot other
- * than `own`; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
+ * than `own`; or -ENOMEM. */
 int nuioa_gpu_follow_alone(const struct nuioa_basis *basis, const struct nuioa_slots *own,
                            struct nuioa_slots *slots);
 

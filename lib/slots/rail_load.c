@@ -106,9 +106,10 @@ static int find_weights(const struct nuioa_basis *basis, double *weight, double 
 }
 
 int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basis,
-                         const struct nuioa_slots *slots, struct nuioa_arena *arena)
+                         const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = basis->request;
+    struct nuioa_arena *arena = basis->arena;
     const uint32_t cards = cards_in(&basis->rails), rails = basis->rails.count;
     *load = (struct nuioa_load){ 0 };
     if (!cards)
@@ -117,7 +118,7 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
     double *fixed = nuioa_arena_take(arena, cards, sizeof(*fixed));
     double *weight = nuioa_arena_take(arena, r->task_count, sizeof(*weight));
     uint64_t *near = nuioa_arena_take(arena, slots->count, sizeof(*near));
-    uint32_t *order = nuioa_by_weight(r, arena);
+    uint32_t *order = nuioa_by_weight(basis);
     bool *is_near = nuioa_arena_take(arena, rails, sizeof(*is_near));
     if (arena->failed)
         return -ENOMEM;

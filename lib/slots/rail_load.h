@@ -27,9 +27,9 @@ int nuioa_rail_load_on(const struct nuioa_basis *basis, const struct nuioa_assig
 
 /* Makes the load for the mappers, with the cards that are nearest to each slot; all cards, if ranks
  * get several NICs (rails=K, K above 1). The traffic of a task with a GPU stays where it is now,
- * because its NIC is chosen by the GPU. If J has no such term, load->card_count is 0. The arrays
- * belong to `arena`. Returns 0 or -ENOMEM. */
+ * because its NIC is chosen by the GPU. If J has no such term, load->card_count is 0. Returns 0 or
+ * -ENOMEM. */
 int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basis,
-                         const struct nuioa_slots *slots, struct nuioa_arena *arena);
+                         const struct nuioa_slots *slots);
 
 #endif

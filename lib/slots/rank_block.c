@@ -157,14 +157,13 @@ struct search {
     const struct nuioa_slots *slots;
     hwloc_const_bitmap_t free_cpus;
     struct nuioa_assignment *out; /* [task_count]: their CPUs are the result, and for the search */
-    struct nuioa_arena arena;     /* of all arrays */
     struct blocks blocks;
     hwloc_bitmap_t room;       /* for copy_block */
     struct nuioa_shape *masks; /* [task_count]: for copy_block */
     uint32_t count;            /* of places */
     uint32_t *numa;            /* [count]: the first NUMA node, an index into node->numas, or
                                   numa_count if it is unknown */
-    hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there; it owns them */
+    hwloc_bitmap_t *cpus;      /* [count]: of the lowest rank of a block there */
     uint32_t *level;           /* [count]: of these CPUs */
     /* Tasks are blocks and slots are places: [blocks] and [count]. */
     struct nuioa_problem problem;
@@ -184,7 +183,7 @@ static int add_place(struct search *s, hwloc_const_bitmap_t cpus)
     const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
     s->numa[s->count] = pu && pu->numa >= 0 ? (uint32_t)pu->numa : node->numa_count;
     s->level[s->count] = nuioa_rails_nearest(&s->basis->rails, cpus);
-    s->cpus[s->count] = hwloc_bitmap_dup(cpus);
+    s->cpus[s->count] = nuioa_arena_bitmap(s->basis->arena, cpus);
     return s->cpus[s->count++] ? 0 : -ENOMEM;
 }
 
@@ -208,7 +207,7 @@ static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone
         hwloc_bitmap_zero(s->room);
     if (hwloc_bitmap_or(s->room, s->room, s->free_cpus) < 0)
         return -ENOMEM;
-    return nuioa_free_cores_copy(&s->basis->rails, s->room, numa, s->masks, count);
+    return nuioa_free_cores_copy(s->basis, s->room, numa, s->masks, count);
 }
 
 /* With how many blocks of its new kind a block is compared. All on most machines; on those with
@@ -258,16 +257,17 @@ static int find_free_places(struct search *s)
 static int find_places(struct search *s)
 {
     const struct nuioa_node *node = s->basis->request->node;
-    int rc = blocks_find(&s->blocks, node, s->slots, &s->arena);
+    struct nuioa_arena *arena = s->basis->arena;
+    int rc = blocks_find(&s->blocks, node, s->slots, arena);
     if (rc < 0)
         return rc;
     const size_t most = (size_t)s->blocks.count + node->numa_count;
-    s->numa = nuioa_arena_take(&s->arena, most, sizeof(*s->numa));
-    s->cpus = nuioa_arena_take(&s->arena, most, sizeof(hwloc_bitmap_t));
-    s->level = nuioa_arena_take(&s->arena, most, sizeof(*s->level));
-    s->masks = nuioa_arena_take(&s->arena, s->slots->count, sizeof(*s->masks));
-    s->room = hwloc_bitmap_alloc();
-    rc = s->arena.failed || !s->room ? -ENOMEM : 0;
+    s->numa = nuioa_arena_take(arena, most, sizeof(*s->numa));
+    s->cpus = nuioa_arena_take(arena, most, sizeof(hwloc_bitmap_t));
+    s->level = nuioa_arena_take(arena, most, sizeof(*s->level));
+    s->masks = nuioa_arena_take(arena, s->slots->count, sizeof(*s->masks));
+    s->room = nuioa_arena_bitmap(arena, NULL);
+    rc = arena->failed ? -ENOMEM : 0;
     for (uint32_t x = 0; rc == 0 && x < s->blocks.count; x++)
         rc = add_place(s, s->slots->cpus[s->blocks.first[x]]);
     if (rc == 0 && s->free_cpus && !s->blocks.split)
@@ -279,7 +279,7 @@ static int fill_problem(struct search *s)
 {
     const struct nuioa_node *node = s->basis->request->node;
     const uint32_t blocks = s->blocks.count, places = s->count;
-    struct nuioa_arena *arena = &s->arena;
+    struct nuioa_arena *arena = s->basis->arena;
     double *nic_cost = nuioa_arena_take(arena, places, sizeof(*nic_cost));
     double *domain_cost = nuioa_arena_take(arena, (size_t)places * places, sizeof(*domain_cost));
     uint32_t *tie = nuioa_arena_take(arena, places, sizeof(*tie));
@@ -489,9 +489,5 @@ int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_sl
     int result = find_places(&s);
     if (result == 0)
         result = move_first_block(&s);
-    for (uint32_t x = 0; x < s.count; x++)
-        hwloc_bitmap_free(s.cpus[x]);
-    hwloc_bitmap_free(s.room);
-    nuioa_arena_free(&s.arena);
     return result == -ENOTSUP ? NUIOA_RANK_BLOCK_SPREAD : result;
 }

@@ -2,7 +2,6 @@
 #include "slots/shape.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "slots/slot.h"
 #include "util/arena.h"
@@ -166,7 +165,7 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
                      const struct nuioa_shape *masks, uint32_t count)
 {
     struct match m = { 0 };
-    hwloc_bitmap_t used = hwloc_bitmap_alloc();
+    hwloc_bitmap_t used = nuioa_arena_bitmap(&m.arena, NULL);
     size_t size = 0;
     for (uint32_t i = 0; i < node->pu_count; i++)
         size += node->pus[i].numa == (int32_t)numa;
@@ -194,6 +193,5 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         copy_mask(node, &m, masks[i].like, masks[i].out);
     nuioa_arena_free(&m.arena);
-    hwloc_bitmap_free(used);
     return rc;
 }

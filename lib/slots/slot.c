@@ -2,33 +2,23 @@
 #include "slots/slot.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "slots/core.h"
 
-int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request, uint32_t more)
+int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_basis *basis, uint32_t more)
 {
+    const struct nuioa_request *request = basis->request;
+    struct nuioa_arena *arena = basis->arena;
     const size_t n = (size_t)request->task_count + more;
-    *slots = (struct nuioa_slots){ 0 };
-    slots->cpus = nuioa_arena_take(&slots->arena, n, sizeof(hwloc_bitmap_t));
-    slots->nic_cost = nuioa_arena_take(&slots->arena, n, sizeof(*slots->nic_cost));
-    slots->tie = nuioa_arena_take(&slots->arena, n, sizeof(*slots->tie));
-    slots->kind = nuioa_arena_take(&slots->arena, n, sizeof(*slots->kind));
-    slots->domain = nuioa_arena_take(&slots->arena, n, sizeof(*slots->domain));
-    if (slots->arena.failed)
-        return -ENOMEM;
-    for (; slots->count < request->task_count; slots->count++)
-        if (!(slots->cpus[slots->count] = hwloc_bitmap_dup(request->tasks[slots->count].cpus)))
-            return -ENOMEM;
-    return 0;
-}
-
-void nuioa_slots_free(struct nuioa_slots *slots)
-{
-    for (uint32_t i = 0; i < slots->count; i++)
-        hwloc_bitmap_free(slots->cpus[i]);
-    nuioa_arena_free(&slots->arena);
-    *slots = (struct nuioa_slots){ 0 };
+    *slots = (struct nuioa_slots){ .count = request->task_count };
+    slots->cpus = nuioa_arena_take(arena, n, sizeof(hwloc_bitmap_t));
+    slots->nic_cost = nuioa_arena_take(arena, n, sizeof(*slots->nic_cost));
+    slots->tie = nuioa_arena_take(arena, n, sizeof(*slots->tie));
+    slots->kind = nuioa_arena_take(arena, n, sizeof(*slots->kind));
+    slots->domain = nuioa_arena_take(arena, n, sizeof(*slots->domain));
+    for (uint32_t i = 0; !arena->failed && i < slots->count; i++)
+        slots->cpus[i] = nuioa_arena_bitmap(arena, request->tasks[i].cpus);
+    return arena->failed ? -ENOMEM : 0;
 }
 
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
@@ -141,26 +131,25 @@ static void find_domains(struct nuioa_slots *slots, const struct nuioa_location 
 
 /* Finds the domains and computes the cost between each two from one slot of each; inside one
  * domain, from two of its slots. */
-static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *node)
+static int price_domains(struct nuioa_slots *slots, const struct nuioa_basis *basis)
 {
-    struct nuioa_arena scratch = { 0 };
+    const struct nuioa_node *node = basis->request->node;
     const uint32_t n = slots->count;
-    uint32_t(*members)[2] = nuioa_arena_take(&scratch, n, sizeof(*members));
-    enum unit *smallest = nuioa_arena_take(&scratch, n, sizeof(*smallest));
-    struct nuioa_location *at = nuioa_arena_take(&scratch, n, sizeof(*at));
-    for (uint32_t i = 0; !scratch.failed && i < n; i++)
+    uint32_t(*members)[2] = nuioa_arena_take(basis->arena, n, sizeof(*members));
+    enum unit *smallest = nuioa_arena_take(basis->arena, n, sizeof(*smallest));
+    struct nuioa_location *at = nuioa_arena_take(basis->arena, n, sizeof(*at));
+    if (basis->arena->failed)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
         at[i] = nuioa_location_of(node, slots->cpus[i]);
-    if (!scratch.failed)
-        find_domains(slots, at, smallest, members);
+    find_domains(slots, at, smallest, members);
     const size_t domains = slots->domain_count;
-    slots->domain_cost = nuioa_arena_take(&slots->arena, domains * domains, sizeof(double));
-    bool failed = scratch.failed || slots->arena.failed;
-    for (uint32_t a = 0; !failed && a < domains; a++)
+    slots->domain_cost = nuioa_arena_take(basis->arena, domains * domains, sizeof(double));
+    for (uint32_t a = 0; slots->domain_cost && a < domains; a++)
         for (uint32_t b = 0; b < domains; b++)
             slots->domain_cost[a * domains + b] =
                 nuioa_location_cost(node, &at[members[a][0]], &at[members[b][a == b]]);
-    nuioa_arena_free(&scratch);
-    return failed ? -ENOMEM : 0;
+    return slots->domain_cost ? 0 : -ENOMEM;
 }
 
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis)
@@ -172,7 +161,7 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_basis *basis
         slots->kind[i] = (uint32_t)hwloc_bitmap_weight(slots->cpus[i]) << 16 |
                          nuioa_core_count(request->node, slots->cpus[i]);
     }
-    return request->pair_count ? price_domains(slots, request->node) : 0;
+    return request->pair_count ? price_domains(slots, basis) : 0;
 }
 
 void nuioa_slots_find_parts(struct nuioa_slots *s, uint32_t count)
@@ -198,10 +187,11 @@ static bool interchangeable(const struct nuioa_slots *s, const uint64_t *near, u
            (!near || near[a] == near[b]);
 }
 
-int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near, uint32_t *slot_of,
-                           uint32_t task_count)
+int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const struct nuioa_basis *basis,
+                           const uint64_t *near, uint32_t *slot_of)
 {
-    uint32_t *task_in = malloc(slots->count * sizeof(*task_in));
+    const uint32_t task_count = basis->request->task_count;
+    uint32_t *task_in = nuioa_arena_take(basis->arena, slots->count, sizeof(*task_in));
     if (!task_in)
         return -ENOMEM;
     for (uint32_t s = 0; s < slots->count; s++)
@@ -218,6 +208,5 @@ int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near
         if (other != UINT32_MAX)
             slot_of[other] = got;
     }
-    free(task_in);
     return 0;
 }

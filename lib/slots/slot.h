@@ -3,12 +3,11 @@
 #define NUIOA_SLOTS_SLOT_H
 
 #include "slots/basis.h"
-#include "util/arena.h"
 
 /* Slots are the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
- * numbers of mapping/problem.h. A slot is named by its index. Private to the library. */
+ * numbers of mapping/problem.h. A slot is named by its index. The arrays and sets belong to the
+ * arena of the basis. Private to the library. */
 struct nuioa_slots {
-    struct nuioa_arena arena; /* of all arrays */
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count]: OS indexes */
     double *nic_cost;     /* [count]: nuioa_rails_price */
@@ -21,9 +20,8 @@ struct nuioa_slots {
 };
 
 /* Makes the slots that Slurm chose: slot i has a copy of the CPUs of task i. There is room for
- * `more` slots behind them. *slots is overwritten, and not priced yet. Returns 0 or -ENOMEM. In
- * both cases the caller frees *slots with nuioa_slots_free. */
-int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request, uint32_t more);
+ * `more` slots behind them. *slots is overwritten, and not priced yet. Returns 0 or -ENOMEM. */
+int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_basis *basis, uint32_t more);
 
 /* Prices the slots: computes nic_cost, tie and kind from their CPUs, and if the request has pairs
  * also the domains and their costs. Call it again after the CPUs have changed. Returns 0; or, only
@@ -40,11 +38,8 @@ void nuioa_slots_find_parts(struct nuioa_slots *slots, uint32_t count);
  * its own, if the one that it has is interchangeable with it. Slots are interchangeable if their
  * prices, ties, domains and kinds are equal, and near[slot], the NICs near each
  * (mapping/problem.h), if that is not NULL. Returns 0; or -ENOMEM, and nothing is changed. */
-int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near, uint32_t *slot_of,
-                           uint32_t task_count);
-
-/* Frees what *slots owns and makes it empty. */
-void nuioa_slots_free(struct nuioa_slots *slots);
+int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const struct nuioa_basis *basis,
+                           const uint64_t *near, uint32_t *slot_of);
 
 /* The facts about a set of CPUs that neighbour costs depend on. They are found once for each set,
  * because there may be many pairs. */

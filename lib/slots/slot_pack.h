@@ -10,7 +10,7 @@
  * `allowed` (OS indexes); *slots is overwritten, and not priced yet. NUMA nodes at level 0 of a
  * rail share the slots evenly; farther ones are filled one after the other. A slot is inside one
  * NUMA node as long as there is room. Returns 0, -ENOMEM, or -ENOSPC if the slots do not fit into
- * `allowed`. In every case the caller frees *slots with nuioa_slots_free. */
+ * `allowed`. */
 int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
                      hwloc_const_bitmap_t allowed, uint32_t cpus);
 

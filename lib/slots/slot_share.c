@@ -171,38 +171,33 @@ static int divide_among(const struct sharing *s, const uint32_t *member, uint32_
                           .cpus = s->slots->cpus,
                           .level = s->level,
                           .hinted = s->basis->request->hinted };
-    int rc = nuioa_core_list_open(&d.cores, &s->basis->rails, cpus);
-    if (rc == 0 && d.cores.count < count)
-        rc = -ENOSPC;
-    if (rc == 0)
-        divide(&d, follows);
-    nuioa_core_list_close(&d.cores);
-    return rc;
+    if (nuioa_core_list_make(&d.cores, s->basis, cpus) < 0)
+        return -ENOMEM;
+    if (d.cores.count < count)
+        return -ENOSPC;
+    divide(&d, follows);
+    return 0;
 }
 
 /* Sets `home` to those of the task's CPUs that are nearest to its GPUs. */
 static int find_home(const struct nuioa_node *node, const struct nuioa_task *task,
                      hwloc_bitmap_t home)
 {
-    const uint32_t nearest = nuioa_gpu_nearest(node, task, task->cpus);
-    int rc = 0;
-    hwloc_bitmap_zero(home);
-    for (uint32_t n = 0; rc == 0 && n < node->numa_count; n++)
-        if (nuioa_gpu_level(node, task, node->numas[n].cpus) == nearest)
-            rc = hwloc_bitmap_or(home, home, node->numas[n].cpus);
-    return rc < 0 || hwloc_bitmap_and(home, home, task->cpus) < 0 ? -ENOMEM : 0;
+    return nuioa_gpu_near(node, task, task->cpus, nuioa_gpu_nearest(node, task, task->cpus), home);
 }
 
-/* Divides the mask so that each task is beside its GPUs: those of one home divide that. `home`,
- * `other` and `left` are bitmaps for it. Returns 0; -ENOMEM; or -EINVAL if there is one home only,
- * if homes overlap or leave CPUs out, or if some task would have less than a fair share. */
-static int divide_by_gpu(const struct sharing *s, uint32_t members, hwloc_bitmap_t home,
-                         hwloc_bitmap_t other, hwloc_bitmap_t left)
+/* Divides the mask so that each task is beside its GPUs: those of one home divide that. Returns 0;
+ * -ENOMEM; or -EINVAL if there is one home only, if homes overlap or leave CPUs out, or if some
+ * task would have less than a fair share. */
+static int divide_by_gpu(const struct sharing *s, uint32_t members)
 {
     const struct nuioa_request *r = s->basis->request;
+    struct nuioa_arena *arena = s->basis->arena;
     hwloc_const_bitmap_t mask = r->tasks[s->member[0]].cpus;
+    hwloc_bitmap_t home = nuioa_arena_bitmap(arena, NULL), other = nuioa_arena_bitmap(arena, NULL);
+    hwloc_bitmap_t left = nuioa_arena_bitmap(arena, mask);
     const uint32_t fair = nuioa_core_count(r->node, mask) / members;
-    int rc = hwloc_bitmap_copy(left, mask) < 0 ? -ENOMEM : 0;
+    int rc = arena->failed ? -ENOMEM : 0;
     for (uint32_t i = 0; rc == 0 && i < members; i++) {
         uint32_t count = 0;
         rc = find_home(r->node, &r->tasks[s->member[i]], home);
@@ -225,15 +220,7 @@ static int divide_by_gpu(const struct sharing *s, uint32_t members, hwloc_bitmap
 /* Divides the mask that the tasks member[members] share among their slots. */
 static int divide_mask(const struct sharing *s, uint32_t members)
 {
-    int rc = -EINVAL;
-    if (s->basis->follows) {
-        hwloc_bitmap_t home = hwloc_bitmap_alloc(), other = hwloc_bitmap_alloc(),
-                       left = hwloc_bitmap_alloc();
-        rc = home && other && left ? divide_by_gpu(s, members, home, other, left) : -ENOMEM;
-        hwloc_bitmap_free(home);
-        hwloc_bitmap_free(other);
-        hwloc_bitmap_free(left);
-    }
+    int rc = s->basis->follows ? divide_by_gpu(s, members) : -EINVAL;
     if (rc != -EINVAL)
         return rc;
     return divide_among(s, s->member, members, s->basis->request->tasks[s->member[0]].cpus,
@@ -283,17 +270,17 @@ static int share_all(const struct sharing *s)
 int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis)
 {
     const uint32_t n = basis->request->task_count;
-    if (nuioa_slots_keep(slots, basis->request, 0) < 0)
-        return -ENOMEM;
     const struct sharing s = {
         .slots = slots,
         .basis = basis,
-        .member = nuioa_arena_take(&slots->arena, n, sizeof(*s.member)),
-        .group = nuioa_arena_take(&slots->arena, n, sizeof(*s.group)),
-        .level = nuioa_arena_take(&slots->arena, n, sizeof(*s.level)),
-        .mask_of = nuioa_arena_take(&slots->arena, n, sizeof(*s.mask_of)),
+        .member = nuioa_arena_take(basis->arena, n, sizeof(*s.member)),
+        .group = nuioa_arena_take(basis->arena, n, sizeof(*s.group)),
+        .level = nuioa_arena_take(basis->arena, n, sizeof(*s.level)),
+        .mask_of = nuioa_arena_take(basis->arena, n, sizeof(*s.mask_of)),
     };
-    for (uint32_t i = 0; !slots->arena.failed && i < n; i++)
+    if (basis->arena->failed || nuioa_slots_keep(slots, basis, 0) < 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
         s.mask_of[i] = UINT32_MAX;
-    return slots->arena.failed ? -ENOMEM : share_all(&s);
+    return share_all(&s);
 }

@@ -19,7 +19,7 @@
  * them is nearer to a rail. The slots of a divided mask have a kind of their own.
  *
  * Returns 0; -ENOSPC if a mask has fewer cores than tasks; -EEXIST if masks that are not equal
- * overlap; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
+ * overlap; or -ENOMEM. */
 int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/arena.h"
 
+#include <hwloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,11 @@ struct nuioa_arena_block {
     struct nuioa_arena_block *next;
     size_t used, size; /* of the bytes */
     _Alignas(max_align_t) unsigned char bytes[];
+};
+
+struct nuioa_arena_bitmap {
+    struct nuioa_arena_bitmap *next;
+    hwloc_bitmap_t bitmap;
 };
 
 void *nuioa_arena_take(struct nuioa_arena *arena, size_t count, size_t size)
@@ -49,8 +55,22 @@ void *nuioa_arena_take(struct nuioa_arena *arena, size_t count, size_t size)
     return memset(array, 0, bytes);
 }
 
+hwloc_bitmap_t nuioa_arena_bitmap(struct nuioa_arena *arena, hwloc_const_bitmap_t of)
+{
+    struct nuioa_arena_bitmap *new = nuioa_arena_take(arena, 1, sizeof(*new));
+    if (!new)
+        return NULL;
+    *new = (struct nuioa_arena_bitmap){ arena->bitmaps,
+                                        of ? hwloc_bitmap_dup(of) : hwloc_bitmap_alloc() };
+    arena->bitmaps = new;
+    arena->failed = !new->bitmap;
+    return new->bitmap;
+}
+
 void nuioa_arena_free(struct nuioa_arena *arena)
 {
+    for (; arena->bitmaps; arena->bitmaps = arena->bitmaps->next)
+        hwloc_bitmap_free(arena->bitmaps->bitmap);
     while (arena->blocks) {
         struct nuioa_arena_block *next = arena->blocks->next;
         free(arena->blocks);

@@ -252,19 +252,21 @@ TEST_WITHIN(test_rails, start, NULL)
 /* All cores of a node are listed, or none. */
 TEST_WITHIN(test_cores, start, NULL)
 {
-    struct nuioa_rails rails;
+    struct nuioa_basis basis = { 0 };
     struct nuioa_warnings warnings = { 0 };
     if (RUNNING_ON_VALGRIND)
         skip();
-    assert_int_equal(nuioa_rails_init(&rails, &s->node, &s->options, &warnings, NULL), 0);
+    assert_int_equal(nuioa_rails_init(&basis.rails, &s->node, &s->options, &warnings, NULL), 0);
     for (unsigned fails = 0; with_memory(fails); fails++) {
         struct nuioa_core_list cores;
-        int rc = nuioa_core_list_open(&cores, &rails, s->node.allowed_cpus);
+        struct nuioa_arena arena = { 0 };
+        basis.arena = &arena;
+        int rc = nuioa_core_list_make(&cores, &basis, s->node.allowed_cpus);
         memory.counting = false;
         assert_int_equal(cores.count, rc < 0 ? 0 : s->node.core_count);
-        nuioa_core_list_close(&cores);
+        nuioa_arena_free(&arena);
     }
-    nuioa_rails_free(&rails);
+    nuioa_rails_free(&basis.rails);
 }
 
 /* A text for a launcher is whole, or there is none; so is the help. */
