@@ -30,10 +30,8 @@ struct follow {
     int64_t *cost;      /* [n * places]: of the task in the place; INT64_MAX: it may not go there */
     /* These serve the solver of the transportation problem: */
     uint32_t *left;    /* [places]: the room that is left */
-    int64_t *step;     /* [places * places]: the least cost of moving one task to another place */
-    uint32_t *mover;   /* [places * places]: that task, or NOBODY */
-    int64_t *distance; /* [places]: the cost of the path so far; INT64_MAX: none */
-    uint32_t *from;    /* [places]: the place before it on the path; NOBODY: none */
+    int64_t *distance; /* [places]: the cost of the path to it so far; INT64_MAX: none */
+    uint32_t *mover; /* [places]: the task that goes there from the place before it; NOBODY: none */
 };
 
 /* Numbers the places. */
@@ -71,12 +69,9 @@ static int follow_alloc(struct follow *f)
     f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
     f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
     f->cost = nuioa_arena_take(arena, cells, sizeof(*f->cost));
-    cells = (size_t)f->places * f->places;
     f->left = nuioa_arena_take(arena, f->places, sizeof(*f->left));
-    f->step = nuioa_arena_take(arena, cells, sizeof(*f->step));
-    f->mover = nuioa_arena_take(arena, cells, sizeof(*f->mover));
     f->distance = nuioa_arena_take(arena, f->places, sizeof(*f->distance));
-    f->from = nuioa_arena_take(arena, f->places, sizeof(*f->from));
+    f->mover = nuioa_arena_take(arena, f->places, sizeof(*f->mover));
     return arena->failed ? -ENOMEM : 0;
 }
 
@@ -144,24 +139,21 @@ static int64_t cost_of(const struct follow *f, uint32_t task, uint32_t place)
     return f->cost[(size_t)task * f->places + place];
 }
 
-/* Finds what it costs to move one task from each place to each other one. */
-static void find_steps(struct follow *f, uint32_t tasks)
+/* Makes the paths through place `from` shorter where one of its tasks below `task` can go on. Returns
+ * true if it can. */
+static bool extend_paths(struct follow *f, uint32_t task, uint32_t from)
 {
-    uint32_t n = f->places;
-    for (size_t k = 0; k < (size_t)n * n; k++)
-        f->mover[k] = NOBODY;
-    for (uint32_t i = 0; i < tasks; i++) {
-        size_t row = (size_t)f->place[i] * n;
-        for (uint32_t to = 0; to < n; to++) {
-            if (to == f->place[i] || cost_of(f, i, to) == INT64_MAX)
+    bool shorter = false;
+    for (uint32_t i = 0; f->distance[from] != INT64_MAX && i < task; i++)
+        for (uint32_t to = 0; f->place[i] == from && to < f->places; to++) {
+            int64_t here = f->distance[from] - cost_of(f, i, from), there = cost_of(f, i, to);
+            if (to == from || there == INT64_MAX || here + there >= f->distance[to])
                 continue;
-            int64_t step = cost_of(f, i, to) - cost_of(f, i, f->place[i]);
-            if (f->mover[row + to] == NOBODY || step < f->step[row + to]) {
-                f->mover[row + to] = i;
-                f->step[row + to] = step;
-            }
+            f->distance[to] = here + there;
+            f->mover[to] = i;
+            shorter = true;
         }
-    }
+    return shorter;
 }
 
 /* Finds the shortest paths to all places (Bellman-Ford). There is no cycle of negative cost,
@@ -169,25 +161,17 @@ static void find_steps(struct follow *f, uint32_t tasks)
 static int find_paths(struct follow *f, uint32_t task)
 {
     const uint64_t until = f->basis->request->cpu_until_us;
-    uint32_t n = f->places;
     bool shorter = true;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < f->places; k++) {
         f->distance[k] = cost_of(f, task, k);
-        f->from[k] = NOBODY;
+        f->mover[k] = NOBODY;
     }
-    for (uint32_t round = 0; shorter && round < n; round++) {
+    for (uint32_t round = 0; shorter && round < f->places; round++) {
         shorter = false;
         if (until && nuioa_cpu_us() > until)
             return -ETIME;
-        for (uint32_t a = 0; a < n; a++)
-            for (uint32_t b = 0; f->distance[a] != INT64_MAX && b < n; b++) {
-                size_t k = (size_t)a * n + b;
-                if (f->mover[k] == NOBODY || f->distance[a] + f->step[k] >= f->distance[b])
-                    continue;
-                f->distance[b] = f->distance[a] + f->step[k];
-                f->from[b] = a;
-                shorter = true;
-            }
+        for (uint32_t from = 0; from < f->places; from++)
+            shorter |= extend_paths(f, task, from);
     }
     return 0;
 }
@@ -196,19 +180,21 @@ static int find_paths(struct follow *f, uint32_t task)
  * have places. Returns 0, -ENOSPC or -ETIME. */
 static int enter(struct follow *f, uint32_t task)
 {
-    uint32_t n = f->places, end = NOBODY;
-    find_steps(f, task);
+    uint32_t end = NOBODY;
     if (find_paths(f, task) < 0)
         return -ETIME;
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < f->places; k++)
         if (f->left[k] && f->distance[k] != INT64_MAX &&
             (end == NOBODY || f->distance[k] < f->distance[end]))
             end = k;
     if (end == NOBODY)
         return -ENOSPC;
     f->left[end]--;
-    for (; f->from[end] != NOBODY; end = f->from[end])
-        f->place[f->mover[(size_t)f->from[end] * n + end]] = end;
+    for (uint32_t mover; (mover = f->mover[end]) != NOBODY;) {
+        uint32_t from = f->place[mover];
+        f->place[mover] = end;
+        end = from;
+    }
     f->place[task] = end;
     return 0;
 }
