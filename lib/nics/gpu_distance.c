@@ -133,31 +133,6 @@ void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus
     }
 }
 
-int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
-                         struct nuioa_assignment *a)
-{
-    free(a->seen);
-    free(a->near);
-    a->seen = a->near = NULL;
-    a->seen_count = a->near_count = 0;
-    if (!task->seen_count)
-        return 0;
-    bool *near = calloc((size_t)rails->count + 1, sizeof(*near));
-    a->seen = malloc(task->seen_count * sizeof(*a->seen));
-    a->near = malloc((rails->count + 1) * sizeof(*a->near));
-    int rc = near && a->seen && a->near ? 0 : -ENOMEM;
-    if (rc == 0) {
-        a->seen_count = task->seen_count;
-        memcpy(a->seen, task->seen, task->seen_count * sizeof(*a->seen));
-        nuioa_gpus_near_rails(rails, task->seen, task->seen_count, a->cpus, near);
-    }
-    for (uint32_t r = 0; rc == 0 && r < rails->count; r++)
-        if (near[r])
-            a->near[a->near_count++] = rails->nic[r];
-    free(near);
-    return rc;
-}
-
 /* Returns the rail that is nearest to a GPU, as in nics/rail_assign.h; of equally near ones that
  * with the lowest level from `cpus`, and then the lowest price. There is one. */
 static unsigned own_rail(const struct nuioa_rails *rails, uint32_t gpu, hwloc_const_bitmap_t cpus)

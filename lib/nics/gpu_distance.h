@@ -58,12 +58,6 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
 void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus, uint32_t count,
                            hwloc_const_bitmap_t cpus, bool *near);
 
-/* Sets `seen`, `seen_count`, `near` and `near_count` of the task's assignment, which has its CPUs:
- * the GPUs that the task sees, and the NICs of these rails; none if it sees none. What `seen` and
- * `near` pointed to is freed. Returns 0 or -ENOMEM. */
-int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_task *task,
-                         struct nuioa_assignment *assignment);
-
 /* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
  * always the GPU that is farthest from the rails of those before it, where a GPU to which one of
  * these is as near as any rail needs none. Writes them, as indexes into node->gpus, to

@@ -2,22 +2,21 @@
 #include "nics/nic_table.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "nics/rail_assign.h"
 
 int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *table)
 {
     const uint32_t n = r->node->gpu_count;
-    struct nuioa_arena arena = { 0 };
     struct nuioa_rails rails = { 0 };
-    struct nuioa_task *tasks = nuioa_arena_take(&arena, n, sizeof(*tasks));
-    uint32_t *index = nuioa_arena_take(&arena, n, sizeof(*index));
+    *table = (struct nuioa_nic_table){ .gpu_count = n };
+    struct nuioa_task *tasks = nuioa_arena_take(&table->arena, n, sizeof(*tasks));
+    uint32_t *index = nuioa_arena_take(&table->arena, n, sizeof(*index));
     struct nuioa_request each = {
         .node = r->node, .options = r->options, .task_count = n, .tasks = tasks, .sees_gpu = true
     };
-    *table = (struct nuioa_nic_table){ .gpu_count = n };
-    int rc = arena.failed ? -ENOMEM : nuioa_rails_init(&rails, r->node, r->options, NULL, NULL);
+    int rc =
+        table->arena.failed ? -ENOMEM : nuioa_rails_init(&rails, r->node, r->options, NULL, NULL);
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         index[i] = i;
         tasks[i] = (struct nuioa_task){ .rank = i,
@@ -28,17 +27,15 @@ int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *
                                         .gpus_known = true };
     }
     if (rc == 0)
-        rc = nuioa_usable_find(&table->usable, &rails);
-    if (rc == 0 && !(table->gpus = nuioa_rails_assign_all(&rails, &each, NULL)))
+        rc = nuioa_usable_find(&table->usable, &rails, &table->arena);
+    if (rc == 0 && !(table->gpus = nuioa_rails_assign_all(&rails, &each, NULL, &table->arena)))
         rc = -ENOMEM;
     nuioa_rails_free(&rails);
-    nuioa_arena_free(&arena);
     return rc;
 }
 
 void nuioa_nic_table_free(struct nuioa_nic_table *table)
 {
-    nuioa_assignments_free(table->gpus, table->gpu_count);
-    free(table->usable.nics);
+    nuioa_arena_free(&table->arena);
     *table = (struct nuioa_nic_table){ 0 };
 }

@@ -4,10 +4,12 @@
 
 #include "ranks/assignment.h"
 #include "ranks/request.h"
+#include "util/arena.h"
 
 /* The NICs of each GPU of a node, for ranks whose GPUs are known only when they run: those that the
  * GPU would get if each GPU had a rank of its own, which may run on all CPUs of the step. */
 struct nuioa_nic_table {
+    struct nuioa_arena arena;      /* of all arrays */
     uint32_t gpu_count;            /* that of the node */
     struct nuioa_assignment *gpus; /* [gpu_count]: of each only `nics`, `nic_count` and `nic` */
     struct nuioa_usable usable;

@@ -17,8 +17,10 @@ struct claim {
     uint32_t local; /* local rank; NOBODY for a GPU that no rank is known to have */
     int32_t gpu;    /* index into node->gpus, or -1 */
     double weight;
-    uint32_t row;     /* its index in `distance`, `nearest` and `first`, by local rank and GPU */
-    uint32_t choices; /* how many rails are nearest */
+    uint32_t *distance; /* [rails]: only compared */
+    uint32_t nearest;   /* the least of its distances */
+    uint32_t choices;   /* how many rails are nearest */
+    uint32_t first;     /* the rail that it got */
 };
 
 #define NOBODY UINT32_MAX
@@ -31,25 +33,24 @@ struct chooser {
     struct nuioa_arena *arena;                  /* of all arrays */
     double *card_load, *rail_load;              /* in the unit of weights */
     uint32_t claim_count;
-    struct claim *claims; /* [claim_count], in the order in which they choose */
-    uint32_t *first_row;  /* [task_count + 1]: the first row of each local rank */
-    uint32_t *distance;   /* [claim_count * rails]: only compared */
-    uint32_t *picked;     /* [claim_count]: the GPUs of one rank that choose */
-    uint32_t *nearest;    /* [claim_count]: the least of its distances */
-    uint32_t *first;      /* [claim_count]: the rail that it got */
-    bool *has;            /* [task_count * rails]: the rank uses the rail */
-    bool *seen;           /* [rails]: the rails that a rank may get which sees GPUs */
-    uint32_t *home;  /* [gpu_count]: the first rail of the GPU when all are in use; NULL while these
-                       are found, or if nobody has a GPU */
+    struct claim *claims;     /* [claim_count], by local rank and GPU */
+    struct claim **order;     /* [claim_count]: in which they choose */
+    uint32_t *begin;          /* [task_count + 1]: the first claim of each local rank */
+    uint32_t *distance;       /* [claim_count * rails]: of the claims */
+    uint32_t *picked;         /* [claim_count]: the GPUs of one rank that choose */
+    bool *has;                /* [task_count * rails]: the rank uses the rail */
+    bool *seen;               /* [rails]: the rails that a rank may get which sees GPUs */
+    const struct claim *home; /* [gpu_count]: of the GPU when all are in use; NULL while these are
+                                 found, or if nobody has a GPU */
     uint32_t *owner; /* [rails]: the only GPU that has the rail then; NOBODY: several, or none */
     bool *held;      /* [gpu_count]: a rank is known to have the GPU */
     bool any_held;   /* some rank is known to have a GPU */
 };
 
 /* Returns true if no rail is nearer, and none as near is less doubted. */
-static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
+static bool is_near(const struct claim *claim, uint32_t rail)
 {
-    return c->distance[(size_t)row * c->rails->count + rail] == c->nearest[row];
+    return claim->distance[rail] == claim->nearest;
 }
 
 static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
@@ -73,19 +74,19 @@ static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
 /* Adds one claim; `cpus` are those of its rank, or NULL. */
 static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t cpus)
 {
-    uint32_t row = c->claim_count++;
-    struct claim *claim = &c->claims[row];
+    struct claim *claim = &c->claims[c->claim_count];
     *claim = new;
-    claim->row = row;
-    c->nearest[row] = UINT32_MAX;
+    claim->distance = c->distance + (size_t)c->claim_count * c->rails->count;
+    claim->nearest = UINT32_MAX;
+    c->order[c->claim_count++] = claim;
     if (claim->local != NOBODY && claim->gpu < 0)
         nuioa_gpus_near_rails(c->rails, c->request->tasks[claim->local].seen,
                               c->request->tasks[claim->local].seen_count, cpus, c->seen);
     for (uint32_t r = 0; r < c->rails->count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
-        c->distance[(size_t)row * c->rails->count + r] = here;
-        claim->choices = here < c->nearest[row] ? 1 : claim->choices + (here == c->nearest[row]);
-        c->nearest[row] = here < c->nearest[row] ? here : c->nearest[row];
+        claim->distance[r] = here;
+        claim->choices = here < claim->nearest ? 1 : claim->choices + (here == claim->nearest);
+        claim->nearest = here < claim->nearest ? here : claim->nearest;
     }
 }
 
@@ -93,7 +94,7 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
  * choices come first, so that the rest can balance the loads, and heavy ones before light ones. */
 static int choosing_order(const void *a, const void *b)
 {
-    const struct claim *x = a, *y = b;
+    const struct claim *x = *(struct claim *const *)a, *y = *(struct claim *const *)b;
     if (x->unknown != y->unknown)
         return x->unknown ? 1 : -1;
     if (x->choices != y->choices)
@@ -102,7 +103,7 @@ static int choosing_order(const void *a, const void *b)
         return x->weight > y->weight ? -1 : 1;
     if (x->gpu != y->gpu)
         return x->gpu < y->gpu ? -1 : 1;
-    return x->row < y->row ? -1 : 1;
+    return x < y ? -1 : 1;
 }
 
 /* Returns true if it is known which GPUs a task has; on a node without GPUs it has none. */
@@ -111,12 +112,12 @@ static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
     return request->tasks[local].gpus_known || !request->node->gpu_count;
 }
 
-/* Returns the first claim of the GPU that alone has the rail when all GPUs are in use, or
- * NUIOA_NO_MACHINE. */
+/* Returns the place in c->order of the first claim of the GPU that alone has the rail when all GPUs
+ * are in use, or NUIOA_NO_MACHINE. */
 static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
 {
     for (uint32_t i = 0; c->home && i < c->claim_count; i++)
-        if (c->claims[i].gpu >= 0 && c->owner[rail] == (uint32_t)c->claims[i].gpu)
+        if (c->order[i]->gpu >= 0 && c->owner[rail] == (uint32_t)c->order[i]->gpu)
             return i;
     return NUIOA_NO_MACHINE;
 }
@@ -126,7 +127,7 @@ static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
 static bool is_left(const struct chooser *c, uint32_t rail)
 {
     for (uint32_t g = 0; c->home && c->any_held && g < c->request->node->gpu_count; g++)
-        if (!c->held[g] && (c->owner[rail] == g || c->home[g] == rail))
+        if (!c->held[g] && (c->owner[rail] == g || c->home[g].first == rail))
             return true;
     return false;
 }
@@ -148,10 +149,10 @@ static void add_claims(struct chooser *c)
         const bool known = knows_gpus(r, i);
         hwloc_const_bitmap_t cpus = assignments[i].cpus;
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
-        c->first_row[i] = c->claim_count;
+        c->begin[i] = c->claim_count;
         uint32_t count =
             nuioa_gpus_pick(c->rails, task, cpus, most ? most : task->gpu_count, c->picked);
-        struct claim claim = { !known, i, -1, weight, 0, 0 };
+        struct claim claim = { .unknown = !known, .local = i, .gpu = -1, .weight = weight };
         if (!task->gpu_count)
             add_claim(c, claim, cpus);
         for (uint32_t k = 0; k < count; k++) {
@@ -162,12 +163,13 @@ static void add_claims(struct chooser *c)
         all_known = all_known && known;
         sum += weight;
     }
-    c->first_row[r->task_count] = c->claim_count;
+    c->begin[r->task_count] = c->claim_count;
     /* If some rank is known to have a GPU, those that nobody has choose, too. */
     const double mean = sum / c->claim_count;
     for (uint32_t g = 0; !all_known && c->any_held && g < r->node->gpu_count; g++)
         if (!c->held[g])
-            add_claim(c, (struct claim){ false, NOBODY, (int32_t)g, mean, 0, 0 }, NULL);
+            add_claim(c, (struct claim){ .local = NOBODY, .gpu = (int32_t)g, .weight = mean },
+                      NULL);
 }
 
 /* Takes the arrays, and makes the claims. Returns 0 or -ENOMEM. */
@@ -180,11 +182,10 @@ static int begin(struct chooser *c)
     c->card_load = nuioa_arena_take(c->arena, c->rails->card_count, sizeof(*c->card_load));
     c->rail_load = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->rail_load));
     c->claims = nuioa_arena_take(c->arena, rows, sizeof(*c->claims));
-    c->first_row = nuioa_arena_take(c->arena, n + 1, sizeof(*c->first_row));
+    c->order = nuioa_arena_take(c->arena, rows, sizeof(struct claim *));
+    c->begin = nuioa_arena_take(c->arena, n + 1, sizeof(*c->begin));
     c->distance = nuioa_arena_take(c->arena, rows * c->rails->count, sizeof(*c->distance));
     c->picked = nuioa_arena_take(c->arena, rows, sizeof(*c->picked));
-    c->nearest = nuioa_arena_take(c->arena, rows, sizeof(*c->nearest));
-    c->first = nuioa_arena_take(c->arena, rows, sizeof(*c->first));
     c->has = nuioa_arena_take(c->arena, n * c->rails->count, sizeof(*c->has));
     c->seen = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->seen));
     c->held = nuioa_arena_take(c->arena, r->node->gpu_count, sizeof(*c->held));
@@ -202,7 +203,7 @@ static int begin(struct chooser *c)
 /* Returns the rail that the claim's GPU has among equals, or NOBODY. */
 static uint32_t home_of(const struct chooser *c, const struct claim *claim)
 {
-    return claim->gpu >= 0 && c->home ? c->home[claim->gpu] : NOBODY;
+    return claim->gpu >= 0 && c->home ? c->home[claim->gpu].first : NOBODY;
 }
 
 /* Returns the rail of this card that is nearest to the claim and, of several ports, the one with
@@ -211,7 +212,7 @@ static uint32_t choose_port(const struct chooser *c, const struct claim *claim, 
 {
     uint32_t best = NOBODY, home = home_of(c, claim);
     for (uint32_t r = 0; r < c->rails->count; r++)
-        if (c->rails->card[r] == card && is_near(c, claim->row, r) &&
+        if (c->rails->card[r] == card && is_near(claim, r) &&
             (best == NOBODY || c->rail_load[r] < c->rail_load[best] ||
              (c->rail_load[r] == c->rail_load[best] && r == home)))
             best = r;
@@ -234,42 +235,46 @@ static bool is_beside(const struct chooser *c, const struct claim *claim, uint32
                                    c->request->node->nics[c->rails->nic[rail]].cpus);
 }
 
+/* Returns a matching whose other arrays are zeros in the arena. */
+static struct nuioa_rail_match new_match(struct chooser *c, uint32_t users, uint32_t machines,
+                                         const double *rate, double *load)
+{
+    return (struct nuioa_rail_match){
+        .user_count = users,
+        .machine_count = machines,
+        .fit = nuioa_arena_take(c->arena, (size_t)users * machines, sizeof(uint8_t)),
+        .weight = nuioa_arena_take(c->arena, users, sizeof(double)),
+        .rate = rate,
+        .load = load,
+        .preferred = nuioa_arena_take(c->arena, users, sizeof(uint32_t)),
+        .machine_of = nuioa_arena_take(c->arena, users, sizeof(uint32_t)),
+    };
+}
+
 /* Gives each claim its first rail. Returns 0 or -ENOMEM. */
 static int choose_first(struct chooser *c)
 {
-    size_t count = c->claim_count;
-    bool *allowed = nuioa_arena_take(c->arena, count * c->rails->card_count, sizeof(*allowed));
-    bool *beside = nuioa_arena_take(c->arena, count * c->rails->card_count, sizeof(*beside));
-    double *weight = nuioa_arena_take(c->arena, count, sizeof(*weight));
-    uint32_t *card_of = nuioa_arena_take(c->arena, count, sizeof(*card_of));
-    uint32_t *preferred = nuioa_arena_take(c->arena, count, sizeof(*preferred));
-    struct nuioa_rail_match match = { .user_count = c->claim_count,
-                                      .machine_count = c->rails->card_count,
-                                      .allowed = allowed,
-                                      .better = beside,
-                                      .weight = weight,
-                                      .rate = c->rails->rate,
-                                      .load = c->card_load,
-                                      .preferred = preferred,
-                                      .machine_of = card_of };
+    const uint32_t cards = c->rails->card_count;
+    struct nuioa_rail_match match =
+        new_match(c, c->claim_count, cards, c->rails->rate, c->card_load);
     if (c->arena->failed)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t home = home_of(c, &c->claims[i]);
-        weight[i] = c->claims[i].weight;
-        preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->rails->card[home];
+    for (size_t i = 0; i < c->claim_count; i++) {
+        const struct claim *claim = c->order[i];
+        uint32_t home = home_of(c, claim);
+        match.weight[i] = claim->weight;
+        match.preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->rails->card[home];
         for (uint32_t r = 0; r < c->rails->count; r++) {
-            size_t cell = i * c->rails->card_count + c->rails->card[r];
-            allowed[cell] |= is_near(c, c->claims[i].row, r);
-            beside[cell] |= is_near(c, c->claims[i].row, r) && is_beside(c, &c->claims[i], r);
+            uint8_t *fit = &match.fit[i * cards + c->rails->card[r]];
+            uint8_t here = is_near(claim, r) ? 1 + is_beside(c, claim, r) : 0;
+            *fit = here > *fit ? here : *fit;
         }
     }
     int rc = nuioa_rail_match(&match);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        const struct claim *claim = &c->claims[i];
-        uint32_t rail = choose_port(c, claim, card_of[i]);
-        c->first[claim->row] = rail;
-        use(c, claim->local, rail, claim->weight);
+    for (size_t i = 0; rc == 0 && i < c->claim_count; i++) {
+        struct claim *claim = c->order[i];
+        claim->first = choose_port(c, claim, match.machine_of[i]);
+        use(c, claim->local, claim->first, claim->weight);
     }
     return rc;
 }
@@ -281,57 +286,40 @@ static int choose_first(struct chooser *c)
 static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t rail,
                     bool card_used)
 {
-    uint32_t first = c->first[claim->row];
-    return is_near(c, claim->row, rail) && claim->local != NOBODY &&
-           knows_gpus(c->request, claim->local) &&
-           (!card_used || c->rails->card[rail] == c->rails->card[first]);
+    return is_near(claim, rail) && claim->local != NOBODY && knows_gpus(c->request, claim->local) &&
+           (!card_used || c->rails->card[rail] == c->rails->card[claim->first]);
 }
 
 /* rails=auto: shares out the rails that nobody has. Here the rails are the users of the matching,
  * and claims are the machines. */
 static int share_out(struct chooser *c)
 {
-    struct nuioa_arena *a = c->arena;
-    const uint32_t *card = c->rails->card;
-    const size_t n = c->claim_count, rails = c->rails->count;
-    uint32_t *claim_of = nuioa_arena_take(a, rails, sizeof(*claim_of));
-    uint32_t *preferred = nuioa_arena_take(a, rails, sizeof(*preferred));
-    double *one = nuioa_arena_take(a, rails, sizeof(*one));
-    double *rate = nuioa_arena_take(a, n, sizeof(*rate));
-    double *load = nuioa_arena_take(a, n, sizeof(*load));
-    bool *used = nuioa_arena_take(a, rails, sizeof(*used));
-    bool *card_used = nuioa_arena_take(a, c->rails->card_count, sizeof(*card_used));
-    bool *allowed = nuioa_arena_take(a, rails * n, sizeof(*allowed));
-    bool *beside = nuioa_arena_take(a, rails * n, sizeof(*beside));
-    if (a->failed)
+    const uint32_t *card = c->rails->card, n = c->claim_count, rails = c->rails->count;
+    double *rate = nuioa_arena_take(c->arena, n, sizeof(*rate));
+    double *load = nuioa_arena_take(c->arena, n, sizeof(*load));
+    bool *used = nuioa_arena_take(c->arena, rails, sizeof(*used));
+    bool *card_used = nuioa_arena_take(c->arena, c->rails->card_count, sizeof(*card_used));
+    struct nuioa_rail_match match = new_match(c, rails, n, rate, load);
+    if (c->arena->failed)
         return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        used[c->first[i]] = card_used[card[c->first[i]]] = true;
-        rate[i] = c->claims[i].weight;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t first = c->order[i]->first;
+        used[first] = card_used[card[first]] = true;
+        rate[i] = c->order[i]->weight;
         load[i] = 1;
     }
     for (uint32_t r = 0; r < rails; r++) {
         bool idle = !used[r] && !is_left(c, r);
-        one[r] = 1;
-        preferred[r] = owner_claim(c, r);
-        for (size_t i = 0; idle && i < n; i++) {
-            allowed[r * n + i] = may_add(c, &c->claims[i], r, card_used[card[r]]);
-            beside[r * n + i] = allowed[r * n + i] && is_beside(c, &c->claims[i], r);
-        }
+        match.weight[r] = 1;
+        match.preferred[r] = owner_claim(c, r);
+        for (uint32_t i = 0; idle && i < n; i++)
+            if (may_add(c, c->order[i], r, card_used[card[r]]))
+                match.fit[(size_t)r * n + i] = 1 + is_beside(c, c->order[i], r);
     }
-    struct nuioa_rail_match match = { .user_count = c->rails->count,
-                                      .machine_count = c->claim_count,
-                                      .allowed = allowed,
-                                      .better = beside,
-                                      .weight = one,
-                                      .rate = rate,
-                                      .load = load,
-                                      .preferred = preferred,
-                                      .machine_of = claim_of };
     int rc = nuioa_rail_match(&match);
     for (uint32_t r = 0; rc == 0 && r < rails; r++)
-        if (claim_of[r] != NUIOA_NO_MACHINE)
-            *has(c, c->claims[claim_of[r]].local, r) = true;
+        if (match.machine_of[r] != NUIOA_NO_MACHINE)
+            *has(c, c->order[match.machine_of[r]]->local, r) = true;
     return rc;
 }
 
@@ -361,7 +349,7 @@ static int find_homes(struct chooser *c)
     c->owner = nuioa_arena_take(c->arena, c->rails->count, sizeof(*c->owner));
     if (rc < 0 || !c->owner)
         return -ENOMEM;
-    c->home = all.first;
+    c->home = all.claims;
     for (uint32_t r = 0; r < c->rails->count; r++) {
         c->owner[r] = NOBODY;
         for (uint32_t g = 0, users = 0; g < gpus; g++)
@@ -381,10 +369,9 @@ static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight
         const uint32_t card = c->rails->card[r];
         double load = (c->card_load[card] + weight) / c->rails->rate[card] + 1e-9 * c->rail_load[r];
         uint32_t distance = UINT32_MAX;
-        for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++) {
-            uint32_t here = c->distance[(size_t)row * c->rails->count + r];
-            distance = here < distance ? here : distance;
-        }
+        for (uint32_t i = c->begin[local]; i < c->begin[local + 1]; i++)
+            if (c->claims[i].distance[r] < distance)
+                distance = c->claims[i].distance[r];
         if (!*has(c, local, r) &&
             (distance < best_distance || (distance == best_distance && load < least))) {
             best = r;
@@ -418,82 +405,83 @@ static void fill_up(struct chooser *c)
 static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
 {
     uint32_t count = 0;
-    for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++)
-        if (*has(c, local, c->first[row])) {
-            *has(c, local, c->first[row]) = false;
-            nics[count++] = c->rails->nic[c->first[row]];
-        }
+    for (uint32_t i = c->begin[local]; i < c->begin[local + 1]; i++) {
+        uint32_t first = c->claims[i].first;
+        if (*has(c, local, first))
+            nics[count++] = c->rails->nic[first];
+        *has(c, local, first) = false;
+    }
     for (uint32_t r = 0; r < c->rails->count; r++)
         if (*has(c, local, r))
             nics[count++] = c->rails->nic[r];
     return count;
 }
 
-/* Writes what was chosen. Returns 0 or -ENOMEM. */
-static int write_nics(const struct chooser *c, struct nuioa_assignment *assignments)
+/* Writes which GPUs a rank has, or sees, and its NICs. The arrays belong to `arena`. Returns 0 or
+ * -ENOMEM. */
+static int write_devices(const struct chooser *c, uint32_t local, struct nuioa_assignment *a,
+                         struct nuioa_arena *arena)
 {
-    for (uint32_t i = 0; i < c->request->task_count; i++) {
-        struct nuioa_assignment *a = &assignments[i];
-        uint32_t *nics = malloc((c->rails->count + 1) * sizeof(*nics));
-        if (!nics || nuioa_gpus_list_near(c->rails, &c->request->tasks[i], a) < 0) {
-            free(nics);
-            return -ENOMEM;
-        }
-        uint32_t count = c->rails->count ? list_nics(c, i, nics) : 0;
-        free(a->nics);
-        a->nics = nics;
-        a->nic_count = count;
-        a->nic = count ? (int32_t)nics[0] : -1;
-        a->level = NUIOA_NO_LEVEL;
-        if (count)
-            a->level = nuioa_rail_level(c->rails, c->first[c->first_row[i]], a->cpus);
-        nuioa_assignment_find_path(a, c->request->node);
-    }
+    const struct nuioa_task *task = &c->request->tasks[local];
+    a->gpus_known = knows_gpus(c->request, local);
+    a->gpu_count = task->gpus_known ? task->gpu_count : 0;
+    a->seen_count = task->seen_count;
+    a->nic_count = a->near_count = 0;
+    a->gpus = nuioa_arena_take(arena, a->gpu_count, sizeof(*a->gpus));
+    a->seen = nuioa_arena_take(arena, a->seen_count, sizeof(*a->seen));
+    a->nics = nuioa_arena_take(arena, c->rails->count, sizeof(*a->nics));
+    a->near = nuioa_arena_take(arena, c->rails->count, sizeof(*a->near));
+    if (arena->failed)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < a->gpu_count; k++)
+        a->gpus[k] = task->gpus[k];
+    for (uint32_t k = 0; k < a->seen_count; k++)
+        a->seen[k] = task->seen[k];
+    nuioa_gpus_near_rails(c->rails, a->seen, a->seen_count, a->cpus, c->seen);
+    for (uint32_t r = 0; r < c->rails->count; r++)
+        if (c->seen[r])
+            a->near[a->near_count++] = c->rails->nic[r];
+    if (c->rails->count)
+        a->nic_count = list_nics(c, local, a->nics);
+    a->nic = a->nic_count ? (int32_t)a->nics[0] : -1;
+    a->level = NUIOA_NO_LEVEL;
+    if (a->nic_count)
+        a->level = nuioa_rail_level(c->rails, c->claims[c->begin[local]].first, a->cpus);
+    nuioa_assignment_find_path(a, c->request->node);
     return 0;
 }
 
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *r,
-                       struct nuioa_assignment *assignments)
+                       struct nuioa_assignment *assignments, struct nuioa_arena *arena)
 {
-    struct nuioa_arena arena = { 0 };
-    struct chooser c = {
-        .rails = rails, .request = r, .assignments = assignments, .arena = &arena
-    };
+    struct nuioa_arena own = { 0 };
+    struct chooser c = { .rails = rails, .request = r, .assignments = assignments, .arena = &own };
     int rc = begin(&c);
     if (rc == 0 && rails->count && c.any_held)
         rc = find_homes(&c);
-    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
-        rc = nuioa_assignment_set_gpus(&assignments[i], r->tasks[i].gpus,
-                                       r->tasks[i].gpus_known ? r->tasks[i].gpu_count : 0,
-                                       knows_gpus(r, i));
     if (rc == 0 && rails->count) {
-        qsort(c.claims, c.claim_count, sizeof(*c.claims), choosing_order);
+        qsort(c.order, c.claim_count, sizeof(struct claim *), choosing_order);
         rc = choose_first(&c);
     }
     if (rc == 0 && rails->count && !r->options->rails)
         rc = share_out(&c);
-    if (rc == 0) {
+    if (rc == 0)
         fill_up(&c);
-        rc = write_nics(&c, assignments);
-    }
-    nuioa_arena_free(&arena);
+    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
+        rc = write_devices(&c, i, &assignments[i], arena);
+    nuioa_arena_free(&own);
     return rc;
 }
 
 struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
                                                 const struct nuioa_request *request,
-                                                const struct nuioa_assignment *placed)
+                                                const struct nuioa_assignment *placed,
+                                                struct nuioa_arena *arena)
 {
-    struct nuioa_assignment *list = calloc((size_t)request->task_count + 1, sizeof(*list));
+    struct nuioa_assignment *list = nuioa_arena_take(arena, request->task_count, sizeof(*list));
     for (uint32_t i = 0; list && i < request->task_count; i++) {
         list[i].weight = request->tasks[i].weight;
         list[i].cpus = placed ? placed[i].cpus : (hwloc_bitmap_t)request->tasks[i].cpus;
     }
-    int rc = list ? nuioa_rails_assign(rails, request, list) : -ENOMEM;
-    for (uint32_t i = 0; list && i < request->task_count; i++)
-        list[i].cpus = NULL; /* they were borrowed */
-    if (rc == 0)
-        return list;
-    nuioa_assignments_free(list, request->task_count);
-    return NULL;
+    return list && nuioa_rails_assign(rails, request, list, arena) == 0 ? list : NULL;
 }

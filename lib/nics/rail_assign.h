@@ -32,18 +32,19 @@
 
 /* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `seen`, `seen_count`, `near`,
  * `near_count`, `path` and `level` of every assignment: assignments[request->task_count], by local
- * rank, with their CPUs and weights. What `nics`, `gpus`, `seen` and `near` pointed to is freed.
- * `nics` begins with the rail of the rank's first GPU, then come those of its other GPUs, then
- * further ones in PCI order; the level is from the first one to the rank's CPUs. Returns 0; or
- * -ENOMEM, and some assignments may have no NIC. */
+ * rank, with their CPUs and weights. The arrays belong to `arena`. `nics` begins with the rail of
+ * the rank's first GPU, then come those of its other GPUs, then further ones in PCI order; the
+ * level is from the first one to the rank's CPUs. Returns 0; or -ENOMEM, and some assignments may
+ * have no NIC. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       struct nuioa_assignment *assignments);
+                       struct nuioa_assignment *assignments, struct nuioa_arena *arena);
 
 /* Does the same for new assignments of ranks on the CPUs of placed[task_count], or where Slurm put
- * them (NULL). Returns them, without CPUs, and the caller frees them with nuioa_assignments_free;
- * or NULL: out of memory. */
+ * them (NULL). Returns them, which belong to `arena`, too, with the caller's CPUs; or NULL: out of
+ * memory. */
 struct nuioa_assignment *nuioa_rails_assign_all(const struct nuioa_rails *rails,
                                                 const struct nuioa_request *request,
-                                                const struct nuioa_assignment *placed);
+                                                const struct nuioa_assignment *placed,
+                                                struct nuioa_arena *arena);
 
 #endif

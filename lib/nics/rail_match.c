@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 /* The search for one alternating path. A machine is entered by one user only. */
 struct search {
     struct nuioa_rail_match *match;
+    uint8_t least;     /* what `fit` must be */
     double *peak;      /* [machines]: the highest load on the path before it; INFINITY: no path */
     uint32_t *entered; /* [machines]: the user that would come to it */
     bool *done;        /* [machines] */
@@ -24,9 +26,9 @@ struct search {
     uint32_t steps;    /* work done so far, for all users */
 };
 
-static bool may_use(const struct nuioa_rail_match *m, uint32_t user, uint32_t machine)
+static bool may_use(const struct search *s, uint32_t user, uint32_t machine)
 {
-    return m->allowed[(size_t)user * m->machine_count + machine];
+    return s->match->fit[(size_t)user * s->match->machine_count + machine] >= s->least;
 }
 
 static double load_with(const struct nuioa_rail_match *m, uint32_t machine, double more)
@@ -36,16 +38,17 @@ static double load_with(const struct nuioa_rail_match *m, uint32_t machine, doub
 
 /* Returns the machine that is least loaded with this user, of those that it may use; of several the
  * one that it prefers. */
-static uint32_t direct(const struct nuioa_rail_match *m, uint32_t user)
+static uint32_t direct(const struct search *s, uint32_t user)
 {
+    const struct nuioa_rail_match *m = s->match;
     uint32_t best = NUIOA_NO_MACHINE;
     uint32_t preferred = m->preferred ? m->preferred[user] : NUIOA_NO_MACHINE;
     for (uint32_t k = 0; k < m->machine_count; k++)
-        if (may_use(m, user, k) &&
+        if (may_use(s, user, k) &&
             (best == NUIOA_NO_MACHINE ||
              load_with(m, k, m->weight[user]) < EQUAL * load_with(m, best, m->weight[user])))
             best = k;
-    if (preferred != NUIOA_NO_MACHINE && may_use(m, user, preferred) &&
+    if (preferred != NUIOA_NO_MACHINE && may_use(s, user, preferred) &&
         EQUAL * load_with(m, preferred, m->weight[user]) <= load_with(m, best, m->weight[user]))
         best = preferred;
     return best;
@@ -85,7 +88,7 @@ static void extend(struct search *s, uint32_t machine, uint32_t count, double li
         double peak = here > s->peak[machine] ? here : s->peak[machine];
         s->steps += m->machine_count;
         for (uint32_t k = 0; peak < EQUAL * limit && k < m->machine_count; k++)
-            if (may_use(m, i, k) && !s->done[k] && peak < s->peak[k]) {
+            if (may_use(s, i, k) && !s->done[k] && peak < s->peak[k]) {
                 s->peak[k] = peak;
                 s->entered[k] = i;
             }
@@ -100,7 +103,7 @@ static uint32_t find_end(struct search *s, uint32_t user, uint32_t start)
     double limit = load_with(m, start, m->weight[user]);
     uint32_t end = start, at;
     for (uint32_t k = 0; k < m->machine_count; k++) {
-        s->peak[k] = may_use(m, user, k) ? 0 : INFINITY;
+        s->peak[k] = may_use(s, user, k) ? 0 : INFINITY;
         s->entered[k] = user;
         s->done[k] = false;
     }
@@ -143,7 +146,7 @@ static void move_alone(struct search *s)
     while (moved && s->steps <= STEPS_MAX) {
         moved = false;
         for (uint32_t i = 0; i < m->user_count; i++) {
-            uint32_t from = m->machine_of[i], to = direct(m, i);
+            uint32_t from = m->machine_of[i], to = direct(s, i);
             s->steps += m->machine_count;
             if (to == from || to == NUIOA_NO_MACHINE ||
                 load_with(m, to, m->weight[i]) >= EQUAL * load_with(m, from, 0))
@@ -156,11 +159,12 @@ static void move_alone(struct search *s)
     }
 }
 
-static int match(struct nuioa_rail_match *m)
+static int match(struct nuioa_rail_match *m, uint8_t least)
 {
     struct nuioa_arena arena = { 0 };
     struct search s = {
         .match = m,
+        .least = least,
         .peak = nuioa_arena_take(&arena, m->machine_count, sizeof(*s.peak)),
         .entered = nuioa_arena_take(&arena, m->machine_count, sizeof(*s.entered)),
         .done = nuioa_arena_take(&arena, m->machine_count, sizeof(*s.done)),
@@ -169,7 +173,7 @@ static int match(struct nuioa_rail_match *m)
     for (uint32_t i = 0; !arena.failed && i < m->user_count; i++) {
         m->machine_of[i] = NUIOA_NO_MACHINE;
         s.lightest = m->weight[i] < s.lightest ? m->weight[i] : s.lightest;
-        uint32_t start = direct(m, i);
+        uint32_t start = direct(&s, i);
         if (start != NUIOA_NO_MACHINE)
             move_along(&s, i, find_end(&s, i, start));
     }
@@ -190,28 +194,28 @@ static double most_loaded(const struct nuioa_rail_match *m)
 int nuioa_rail_match(struct nuioa_rail_match *m)
 {
     const size_t machines = m->machine_count, size = machines * sizeof(*m->load);
-    const bool *allowed = m->allowed;
     struct nuioa_arena arena = { 0 };
-    for (size_t i = 0; m->better && i < m->user_count; i++)
-        if (!memchr(m->better + i * machines, true, machines))
-            memcpy(m->better + i * machines, allowed + i * machines, machines);
-    if (!m->better || !memcmp(allowed, m->better, m->user_count * machines))
-        return match(m);
+    for (size_t i = 0; i < m->user_count; i++) {
+        uint8_t *row = m->fit + i * machines;
+        const bool chooses = memchr(row, 2, machines);
+        for (size_t k = 0; !chooses && k < machines; k++)
+            row[k] *= 2;
+    }
+    if (!memchr(m->fit, 1, m->user_count * machines))
+        return match(m, 2);
     double *before = nuioa_arena_take(&arena, machines, sizeof(*before));
     int rc = before ? 0 : -ENOMEM;
     if (rc == 0) {
         memcpy(before, m->load, size);
-        rc = match(m);
+        rc = match(m, 1);
     }
     const double most = most_loaded(m);
-    for (int pass = 0; rc == 0 && pass < 2; pass++) {
-        m->allowed = pass ? allowed : m->better;
+    for (uint8_t least = 2; rc == 0 && least > 0; least--) {
         memcpy(m->load, before, size);
-        rc = match(m);
+        rc = match(m, least);
         if (EQUAL * most_loaded(m) <= most)
             break;
     }
-    m->allowed = allowed;
     nuioa_arena_free(&arena);
     return rc;
 }

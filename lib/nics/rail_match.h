@@ -2,7 +2,6 @@
 #ifndef NUIOA_NICS_RAIL_MATCH_H
 #define NUIOA_NICS_RAIL_MATCH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* A semi-matching: each user gets one of the machines that it may use, so that the most loaded
@@ -18,20 +17,20 @@
 struct nuioa_rail_match {
     uint32_t user_count;
     uint32_t machine_count;
-    const bool *allowed; /* [user_count * machine_count]: the user may use the machine */
-    /* The same: a part of these machines, to which each user with one is kept if no machine is more
-     * loaded by that than it must be; NULL: all are as good */
-    bool *better;
-    const double *weight; /* [user_count]: above 0, the load that the user makes */
-    const double *rate;   /* [machine_count]: above 0, in any unit; loads are compared by rate */
-    double *load;         /* [machine_count]: of others; the weights of the users are added */
+    /* [user_count * machine_count]: 0 if the user may not use the machine, 1 if it may; or 2 for a
+     * part of these machines, to which each user with one is kept if no machine is more loaded by
+     * that than it must be */
+    uint8_t *fit;
+    double *weight;     /* [user_count]: above 0, the load that the user makes */
+    const double *rate; /* [machine_count]: above 0, in any unit; loads are compared by rate */
+    double *load;       /* [machine_count]: of others; the weights of the users are added */
     /* [user_count]: the machine that each user takes among equally loaded ones; NUIOA_NO_MACHINE,
      * or NULL for all: the first of them */
-    const uint32_t *preferred;
+    uint32_t *preferred;
     uint32_t *machine_of; /* [user_count]: the result; NUIOA_NO_MACHINE where none is allowed */
 };
 
-/* Sets machine_of and adds to `load`. All arrays are the caller's; those of `better` are changed.
+/* Sets machine_of and adds to `load`. All arrays are the caller's; those of `fit` are changed.
  * Users are added in the order of their numbers. Where the resulting load is equal, a user gets the
  * machine that it prefers or the first, and earlier users keep theirs. The work is limited: past
  * about two million steps (thousands of users, each with few machines) users are added without

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "topology/nic_guess.h"
@@ -184,10 +183,11 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
     return rc;
 }
 
-int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails)
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
+                      struct nuioa_arena *arena)
 {
     *usable = (struct nuioa_usable){ .guessed = rails->guessed };
-    usable->nics = malloc((rails->count + 1) * sizeof(*usable->nics));
+    usable->nics = nuioa_arena_take(arena, rails->count, sizeof(*usable->nics));
     if (!usable->nics)
         return -ENOMEM;
     for (; usable->count < rails->count; usable->count++) {
@@ -334,19 +334,6 @@ uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap
         if (outruns(rails, rail, r, cpus) && distance_of(rails, cpus, r) < least)
             least = distance_of(rails, cpus, r);
     return least;
-}
-
-unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near)
-{
-    uint32_t best = UINT32_MAX;
-    unsigned count = 0;
-    for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_rail_distance(rails, cpus, r);
-        best = here < best ? here : best;
-    }
-    for (unsigned r = 0; r < rails->count; r++)
-        count += near[r] = nuioa_rail_distance(rails, cpus, r) == best;
-    return count;
 }
 
 bool nuioa_rails_spanned(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)

@@ -47,9 +47,10 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err);
 
-/* Sets *usable to these NICs, and what is known of them. It is overwritten. The caller frees
- * usable->nics. Returns 0 or -ENOMEM. */
-int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails);
+/* Sets *usable to these NICs, and what is known of them. It is overwritten. usable->nics belongs to
+ * `arena`. Returns 0 or -ENOMEM. */
+int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rails,
+                      struct nuioa_arena *arena);
 
 /* Returns which word of the site is missing, so that export=auto names no NIC of a rank:
  * NUIOA_ADVICE_ROLES, if a guess chose these NICs or some are doubted; NUIOA_ADVICE_CONNECTED, if
@@ -104,11 +105,6 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, hwloc_const_bitmap_t c
  * in comparisons. */
 uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus,
                              unsigned rail);
-
-/* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), as
- * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many are true: 0
- * only if there is no rail. */
-unsigned nuioa_rails_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus, bool *near);
 
 /* Returns true if no rail is near `cpus` (OS indexes), because they span the NUMA nodes of all:
  * each rail is beside some of them, none is beside all, and the rails have several places. False if

@@ -8,6 +8,7 @@
 #include "option/option.h"
 #include "ranks/assignment.h"
 #include "ranks/reason.h"
+#include "util/arena.h"
 #include "util/error.h"
 
 /* The plan of one node: where each task runs, its memory, its NIC, and which rank leads.
@@ -23,11 +24,13 @@ struct nuioa_plan_cost {
     struct nuioa_load_term load;
 };
 
-/* A plan. It owns its arrays, and nuioa_plan_free frees them; a plan that is all zeros is empty. */
+/* A plan. It owns all that it points to, and nuioa_plan_free frees that; a plan that is all zeros is
+ * empty. */
 struct nuioa_plan {
-    bool moved;       /* some rank does not run where Slurm put it */
-    bool planned;     /* as in the request */
-    char reason[216]; /* one line: why ranks moved or did not move */
+    struct nuioa_arena arena; /* of all that it owns */
+    bool moved;               /* some rank does not run where Slurm put it */
+    bool planned;             /* as in the request */
+    char reason[216];         /* one line: why ranks moved or did not move */
     enum nuioa_reason why;
     uint32_t advice; /* what the user may type: a bit for each enum nuioa_advice, the first is 1 */
     enum nuioa_policy policy;
@@ -60,6 +63,10 @@ struct nuioa_plan {
 #define NUIOA_BOUND "no exchange of Slurm's masks can be below"
 
 /* Frees what the plan owns, but not `plan` itself, and makes it empty. It may be empty already. */
-void nuioa_plan_free(struct nuioa_plan *plan);
+static inline void nuioa_plan_free(struct nuioa_plan *plan)
+{
+    nuioa_arena_free(&plan->arena);
+    *plan = (struct nuioa_plan){ 0 };
+}
 
 #endif

@@ -255,7 +255,7 @@ int nuioa_plan_derive(struct planner *p)
         plan->moved |= assignment->moved;
         nuioa_node_numas_of(r->node, assignment->cpus, assignment->numas);
     }
-    int rc = nuioa_rails_assign(&p->basis.rails, r, plan->assignments);
+    int rc = nuioa_rails_assign(&p->basis.rails, r, plan->assignments, &plan->arena);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
         nuioa_plan_memory(p, &plan->assignments[i]);
         rc = nuioa_plan_threads(p, &plan->assignments[i]);

@@ -2,7 +2,6 @@
 #include "plan/plan_make.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/plan_cost.h"
@@ -18,22 +17,18 @@ static int begin(struct nuioa_plan *plan, const struct nuioa_request *r)
         .hinted = r->hinted,
         .task_count = r->task_count,
     };
-    plan->assignments = calloc(r->task_count, sizeof(*plan->assignments));
-    plan->order = calloc(r->task_count, sizeof(*plan->order));
-    plan->rail_leaders = calloc(r->task_count, sizeof(*plan->rail_leaders));
-    if (!plan->assignments || !plan->order || !plan->rail_leaders)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < r->task_count; i++) {
+    struct nuioa_arena *arena = &plan->arena;
+    plan->assignments = nuioa_arena_take(arena, r->task_count, sizeof(*plan->assignments));
+    plan->order = nuioa_arena_take(arena, r->task_count, sizeof(*plan->order));
+    plan->rail_leaders = nuioa_arena_take(arena, r->task_count, sizeof(*plan->rail_leaders));
+    for (uint32_t i = 0; !arena->failed && i < r->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
-        assignment->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
-        assignment->was = hwloc_bitmap_dup(r->tasks[i].cpus);
-        assignment->numas = hwloc_bitmap_alloc();
-        assignment->memory_numas = hwloc_bitmap_alloc();
-        if (!assignment->cpus || !assignment->was || !assignment->numas ||
-            !assignment->memory_numas)
-            return -ENOMEM;
+        assignment->cpus = nuioa_arena_bitmap(arena, r->tasks[i].cpus);
+        assignment->was = nuioa_arena_bitmap(arena, r->tasks[i].cpus);
+        assignment->numas = nuioa_arena_bitmap(arena, NULL);
+        assignment->memory_numas = nuioa_arena_bitmap(arena, NULL);
     }
-    return 0;
+    return arena->failed ? -ENOMEM : 0;
 }
 
 /* Fills *planner, and adds the warnings of the rails to plan->warnings. Returns what
@@ -79,7 +74,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc = nuioa_usable_find(&plan->usable, &planner.basis.rails);
+        rc = nuioa_usable_find(&plan->usable, &planner.basis.rails, &plan->arena);
         if (rc == 0)
             rc = nuioa_plan_choose(&planner);
         if (rc == 0)

@@ -8,7 +8,7 @@
 
 struct omp_place {
     hwloc_bitmap_t cpus;
-    uint32_t level, tie, order;
+    uint32_t level, tie, core;
 };
 
 static int nearer_place(const void *a, const void *b)
@@ -18,42 +18,7 @@ static int nearer_place(const void *a, const void *b)
         return x->level < y->level ? -1 : 1;
     if (x->tie != y->tie)
         return x->tie < y->tie ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
-}
-
-/* Measures the distance of one core from the rank's own NIC, because another NIC may be nearer to
- * some of its cores. */
-static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
-                          struct omp_place *core)
-{
-    int rail = nuioa_rail_of(&p->basis.rails, assignment->nic);
-    if (rail < 0)
-        return;
-    core->level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, core->cpus);
-    core->tie =
-        !hwloc_bitmap_isincluded(core->cpus, p->basis.request->node->nics[assignment->nic].cpus);
-}
-
-/* Makes a place of each core of an assignment, in the order of the machine, and lists them in
- * cores[core count]. Returns 0 or -ENOMEM. */
-static int list_cores(const struct nuioa_node *node, struct nuioa_assignment *assignment,
-                      struct omp_place *cores)
-{
-    uint32_t last = UINT32_MAX, count = 0;
-    for (uint32_t i = 0; i < node->pu_count; i++) {
-        const struct nuioa_pu *pu = &node->pus[i];
-        if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
-            continue;
-        if (pu->core != last) {
-            cores[count] = (struct omp_place){ .cpus = hwloc_bitmap_alloc(), .order = count };
-            if (!cores[count].cpus)
-                return -ENOMEM;
-            assignment->places[assignment->place_count++] = cores[count++].cpus;
-        }
-        last = pu->core;
-        hwloc_bitmap_set(cores[count - 1].cpus, pu->os_index);
-    }
-    return 0;
+    return x->core < y->core ? -1 : 1;
 }
 
 /* Returns true if somebody said that ranks have CPUs for several threads. */
@@ -94,19 +59,33 @@ int nuioa_plan_threads(struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->basis.request->node;
     const uint32_t count = nuioa_core_count(node, assignment->cpus);
-    nuioa_assignment_drop_places(assignment);
+    /* Another NIC may be nearer to some of its cores. */
+    const int rail = nuioa_rail_of(&p->basis.rails, assignment->nic);
+    struct nuioa_core_list cores;
+    assignment->place_count = 0;
     if (count < 2 || !places_wanted(p, assignment))
         return 0;
-    struct omp_place *cores = nuioa_arena_take(&p->arena, count, sizeof(*cores));
-    assignment->places = calloc(count, sizeof(*assignment->places));
-    if (!cores || !assignment->places || list_cores(node, assignment, cores) < 0)
+    struct omp_place *places = nuioa_arena_take(&p->arena, count, sizeof(*places));
+    assignment->places = nuioa_arena_take(&p->plan->arena, count, sizeof(hwloc_bitmap_t));
+    if (!places || !assignment->places ||
+        nuioa_core_list_make(&cores, &p->basis, assignment->cpus) < 0)
         return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        hwloc_bitmap_t cpus = nuioa_arena_bitmap(&p->plan->arena, NULL);
+        if (!cpus)
+            return -ENOMEM;
+        nuioa_core_list_take(&cores, i, UINT32_MAX, cpus);
+        places[i] = (struct omp_place){ .cpus = cpus, .core = cores.list[i].index };
+        if (rail < 0)
+            continue;
+        places[i].level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, cpus);
+        places[i].tie = !hwloc_bitmap_isincluded(cpus, node->nics[assignment->nic].cpus);
+    }
+    qsort(places, count, sizeof(*places), nearer_place);
+    advise_on_threads(p, assignment, places, count);
     for (uint32_t i = 0; i < count; i++)
-        measure_place(p, assignment, &cores[i]);
-    qsort(cores, count, sizeof(*cores), nearer_place);
-    advise_on_threads(p, assignment, cores, count);
-    for (uint32_t i = 0; i < count; i++)
-        assignment->places[i] = cores[i].cpus;
+        assignment->places[i] = places[i].cpus;
+    assignment->place_count = count;
     return 0;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ranks/assignment.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
@@ -91,43 +89,6 @@ bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_ass
 {
     return same_numbers(a->nics, a->nic_count, b->nics, b->nic_count) &&
            same_numbers(a->gpus, a->gpu_count, b->gpus, b->gpu_count);
-}
-
-void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
-{
-    for (uint32_t i = 0; i < assignment->place_count; i++)
-        hwloc_bitmap_free(assignment->places[i]);
-    free(assignment->places);
-    assignment->places = NULL;
-    assignment->place_count = 0;
-}
-
-void nuioa_assignments_free(struct nuioa_assignment *list, uint32_t count)
-{
-    for (uint32_t i = 0; list && i < count; i++) {
-        free(list[i].nics);
-        free(list[i].gpus);
-        free(list[i].seen);
-        free(list[i].near);
-    }
-    free(list);
-}
-
-int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
-                              uint32_t count, bool known)
-{
-    free(assignment->gpus);
-    assignment->gpus_known = known;
-    assignment->gpu_count = 0;
-    assignment->gpus = NULL;
-    if (!count)
-        return 0;
-    assignment->gpus = malloc(count * sizeof(*assignment->gpus));
-    if (!assignment->gpus)
-        return -ENOMEM;
-    memcpy(assignment->gpus, gpus, count * sizeof(*assignment->gpus));
-    assignment->gpu_count = count;
-    return 0;
 }
 
 void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node)

@@ -122,18 +122,7 @@ const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
 /* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
 bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
 
-/* Copies gpus[count] to an assignment, in place of those that it had. `known` says whether they are
- * all GPUs of the rank. Returns 0; or -ENOMEM, and it has no GPUs. */
-int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
-                              uint32_t count, bool known);
-
-/* Frees list[count], and the NICs and GPUs of each, not its bitmaps and places. NULL is allowed. */
-void nuioa_assignments_free(struct nuioa_assignment *list, uint32_t count);
-
 /* Sets the path of an assignment from its NICs and its GPUs. */
 void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node);
-
-/* Frees the OMP places of an assignment and sets their number to 0. Everything else stays. */
-void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);
 
 #endif

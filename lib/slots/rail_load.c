@@ -54,12 +54,11 @@ int nuioa_rail_load_on(const struct nuioa_basis *basis, const struct nuioa_assig
     *term = (struct nuioa_load_term){ 0, 0 };
     if (!cards)
         return 0;
-    struct nuioa_assignment *list = nuioa_rails_assign_all(&basis->rails, r, placed);
+    struct nuioa_assignment *list = nuioa_rails_assign_all(&basis->rails, r, placed, basis->arena);
     if (!list)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++)
         add_rank(&basis->rails, &list[i], weight);
-    nuioa_assignments_free(list, r->task_count);
     find_parts(&basis->rails, part);
     for (uint32_t c = 0; c < cards; c++) {
         sum += weight[c];
@@ -73,17 +72,18 @@ int nuioa_rail_load_on(const struct nuioa_basis *basis, const struct nuioa_assig
 
 /* --- for the mappers -------------------------------------------------------------------------- */
 
-/* Sets near[slot_count]: the cards of the rails that are nearest to each slot; with rails=K a rank
- * has farther ones, too, and any card may be among them. `is_near` has room for all rails. */
-static void find_near(const struct nuioa_rails *rails, const struct nuioa_slots *slots,
-                      bool *is_near, uint64_t *near)
+/* Returns the cards of the rails that are nearest to `cpus`, a bit for each; with rails=K a rank has
+ * farther ones, too, and any card may be among them. */
+static uint64_t find_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
-    for (uint32_t s = 0; s < slots->count; s++) {
-        nuioa_rails_near(rails, slots->cpus[s], is_near);
-        for (unsigned r = 0; r < rails->count; r++)
-            if (is_near[r] || rails->options->rails > 1)
-                near[s] |= UINT64_C(1) << rails->card[r];
+    uint64_t near = 0;
+    uint32_t best = UINT32_MAX;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = rails->options->rails > 1 ? 0 : nuioa_rail_distance(rails, cpus, r);
+        near = (here < best ? 0 : near) | (uint64_t)(here <= best) << rails->card[r];
+        best = here < best ? here : best;
     }
+    return near;
 }
 
 /* Sets weight[task], and adds to fixed[card] the tasks whose NICs do not follow from their
@@ -96,12 +96,11 @@ static int find_weights(const struct nuioa_basis *basis, double *weight, double 
         weight[i] = request->tasks[i].weight;
         if (!request->tasks[i].gpu_count)
             continue;
-        if (!list && !(list = nuioa_rails_assign_all(&basis->rails, request, NULL)))
+        if (!list && !(list = nuioa_rails_assign_all(&basis->rails, request, NULL, basis->arena)))
             return -ENOMEM;
         weight[i] = 0;
         add_rank(&basis->rails, &list[i], fixed);
     }
-    nuioa_assignments_free(list, request->task_count);
     return 0;
 }
 
@@ -110,7 +109,7 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
 {
     const struct nuioa_request *r = basis->request;
     struct nuioa_arena *arena = basis->arena;
-    const uint32_t cards = cards_in(&basis->rails), rails = basis->rails.count;
+    const uint32_t cards = cards_in(&basis->rails);
     *load = (struct nuioa_load){ 0 };
     if (!cards)
         return 0;
@@ -119,11 +118,11 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
     double *weight = nuioa_arena_take(arena, r->task_count, sizeof(*weight));
     uint64_t *near = nuioa_arena_take(arena, slots->count, sizeof(*near));
     uint32_t *order = nuioa_by_weight(basis);
-    bool *is_near = nuioa_arena_take(arena, rails, sizeof(*is_near));
     if (arena->failed)
         return -ENOMEM;
     find_parts(&basis->rails, part);
-    find_near(&basis->rails, slots, is_near, near);
+    for (uint32_t s = 0; s < slots->count; s++)
+        near[s] = find_near(&basis->rails, slots->cpus[s]);
     *load = (struct nuioa_load){
         .price = r->options->load_cost,
         .card_count = cards,

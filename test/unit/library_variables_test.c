@@ -74,8 +74,7 @@ TEST(test_unknown_usable)
 static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
 {
     struct nuioa_assignment *assignment = &s->plan.assignments[0];
-    free(assignment->nics);
-    assignment->nics = calloc(2, sizeof(*assignment->nics));
+    assignment->nics = nuioa_arena_take(&s->plan.arena, 2, sizeof(*assignment->nics));
     assert_non_null(assignment->nics);
     assignment->nics[0] = first;
     assignment->nics[1] = !first;
@@ -211,8 +210,7 @@ TEST(test_prefixes)
 static void give_gpus(struct plan_case *s, uint32_t count, enum nuioa_gpu_vendor vendor)
 {
     struct nuioa_assignment *assignment = &s->plan.assignments[0];
-    free(assignment->gpus);
-    assignment->gpus = calloc(2, sizeof(*assignment->gpus));
+    assignment->gpus = nuioa_arena_take(&s->plan.arena, 2, sizeof(*assignment->gpus));
     assert_non_null(assignment->gpus);
     assignment->gpus[1] = 1;
     assignment->gpu_count = count;

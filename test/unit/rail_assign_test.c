@@ -202,16 +202,18 @@ TEST(test_gpus_that_others_see)
     assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
 }
 
-/* Moves the NICs of one rank to another plan. */
-static void move_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+/* Copies the NICs of one rank to another plan. */
+static void copy_nics(struct nuioa_plan *plan, const struct nuioa_plan *other, uint32_t local)
 {
-    free(to->nics);
-    to->nics = from->nics;
+    struct nuioa_assignment *to = &plan->assignments[local];
+    const struct nuioa_assignment *from = &other->assignments[local];
+    to->nics = nuioa_arena_take(&plan->arena, from->nic_count, sizeof(*to->nics));
+    assert_non_null(to->nics);
+    for (uint32_t k = 0; k < from->nic_count; k++)
+        to->nics[k] = from->nics[k];
     to->nic_count = from->nic_count;
     to->nic = from->nic;
     to->path = from->path;
-    from->nics = NULL;
-    from->nic_count = 0;
 }
 
 /* Each process of a node plans for itself, and knows its own GPU alone: together they choose as
@@ -234,7 +236,7 @@ TEST(test_each_knows_its_own)
                         n - 1 - k);
             plan_case_gpus(one, text);
             plan_case_make(one);
-            move_nics(&all->plan.assignments[k], &one->plan.assignments[k]);
+            copy_nics(&all->plan, &one->plan, k);
             plan_case_free(one);
         }
         check_one_gpu(all, gpu_shapes[i].name);
@@ -269,7 +271,7 @@ TEST(test_each_knows_its_own_of_any)
             plan_case_make(s);
         }
         for (unsigned i = 0; i < n; i++) {
-            move_nics(&cases[n]->plan.assignments[i], &cases[i]->plan.assignments[i]);
+            copy_nics(&cases[n]->plan, &cases[i]->plan, i);
             plan_case_free(cases[i]);
         }
         check_one_gpu(cases[n], "ranks that know their own GPUs");

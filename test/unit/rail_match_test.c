@@ -10,7 +10,7 @@ enum { USERS = 40, MACHINES = 12 };
 /* A problem, and its answer. */
 struct random_match {
     struct exact_matching exact;
-    bool allowed[USERS * MACHINES];
+    uint8_t fit[USERS * MACHINES];
     double weight[USERS], rate[MACHINES], load[MACHINES];
     uint32_t machine_of[USERS];
 };
@@ -26,12 +26,12 @@ static void match_random(struct random_match *r, unsigned users, unsigned machin
         unsigned must = (unsigned)random() % machines;
         r->weight[u] = 1 + (double)(random() % heaviest);
         for (unsigned m = 0; m < machines; m++)
-            r->exact.allowed[u][m] = r->allowed[u * machines + m] = m == must || random() % 4 == 0;
+            r->fit[u * machines + m] = r->exact.allowed[u][m] = m == must || random() % 4 == 0;
     }
     struct nuioa_rail_match match = {
         .user_count = users,
         .machine_count = machines,
-        .allowed = r->allowed,
+        .fit = r->fit,
         .weight = r->weight,
         .rate = r->rate,
         .load = r->load,
@@ -54,7 +54,7 @@ TEST(test_matching)
             sum += r.load[m];
         }
         for (unsigned u = 0; u < users; u++)
-            assert_true(r.allowed[u * machines + r.machine_of[u]]);
+            assert_true(r.fit[u * machines + r.machine_of[u]]);
         assert_true(sum == users);
         assert_int_equal((unsigned)most, exact_matching_least_load(&r.exact));
     }
@@ -73,7 +73,7 @@ TEST(test_matching_leaves_nobody_idle)
             count[r.machine_of[u]]++;
         for (unsigned u = 0; u < users; u++)
             for (unsigned m = 0; m < machines; m++)
-                if (r.allowed[u * machines + m] && !count[m] && count[r.machine_of[u]] > 1)
+                if (r.fit[u * machines + m] && !count[m] && count[r.machine_of[u]] > 1)
                     fail_msg("round %u: user %u shares, and machine %u is idle", round, u, m);
     }
 }
@@ -82,22 +82,22 @@ TEST(test_matching_leaves_nobody_idle)
 TEST(test_many_users)
 {
     enum { MANY_USERS = 4096, MANY = 64 };
-    bool *allowed = calloc((size_t)MANY_USERS * MANY, sizeof(*allowed));
+    uint8_t *fit = calloc((size_t)MANY_USERS * MANY, sizeof(*fit));
     double *weight = calloc(MANY_USERS, sizeof(*weight)), rate[MANY], load[MANY] = { 0 };
     uint32_t *result = calloc(MANY_USERS, sizeof(*result));
-    assert_true(allowed && weight && result);
+    assert_true(fit && weight && result);
     for (unsigned m = 0; m < MANY; m++)
         rate[m] = 1;
     for (unsigned u = 0; u < MANY_USERS; u++) {
         weight[u] = 1 + u % 7;
         /* most may use the first quarter only */
         for (unsigned m = 0; m < (u % 5 ? MANY / 4 : MANY); m++)
-            allowed[u * MANY + m] = true;
+            fit[u * MANY + m] = 1;
     }
     struct nuioa_rail_match match = {
         .user_count = MANY_USERS,
         .machine_count = MANY,
-        .allowed = allowed,
+        .fit = fit,
         .weight = weight,
         .rate = rate,
         .load = load,
@@ -105,8 +105,8 @@ TEST(test_many_users)
     };
     assert_int_equal(nuioa_rail_match(&match), 0);
     for (unsigned u = 0; u < MANY_USERS; u++)
-        assert_true(allowed[u * MANY + result[u]]);
-    free(allowed);
+        assert_true(fit[u * MANY + result[u]]);
+    free(fit);
     free(weight);
     free(result);
 }

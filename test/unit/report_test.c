@@ -111,9 +111,11 @@ TEST_WITHIN(test_to_gpu, start, NULL)
     char *text = text_of(false);
     assert_null(strstr(text, "GPU"));
     free(text);
-    const uint32_t gpu = 0;
+    uint32_t gpu = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        nuioa_assignment_set_gpus(&s->plan.assignments[i], &gpu, 1, true);
+        s->plan.assignments[i].gpus_known = true;
+        s->plan.assignments[i].gpu_count = 1;
+        s->plan.assignments[i].gpus = &gpu;
         s->plan.assignments[i].gpu_level = i < 2 ? i : NUIOA_NO_LEVEL;
     }
     text = text_of(false);

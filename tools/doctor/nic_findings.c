@@ -172,15 +172,17 @@ void doctor_check_locality(struct doctor *d)
     }
 }
 
-/* Finds the NICs that ranks may use. The caller frees usable->nics. Returns false if that fails. */
-static bool find_usable(const struct doctor *d, struct nuioa_usable *usable)
+/* Finds the NICs that ranks may use. The caller frees the arena in any case. Returns false if that
+ * fails. */
+static bool find_usable(const struct doctor *d, struct nuioa_usable *usable,
+                        struct nuioa_arena *arena)
 {
     struct nuioa_warnings unused = { 0 };
     struct nuioa_rails rails;
     struct nuioa_error err;
     if (nuioa_rails_init(&rails, &d->node, &d->options, &unused, &err))
         return false;
-    int rc = nuioa_usable_find(usable, &rails);
+    int rc = nuioa_usable_find(usable, &rails, arena);
     nuioa_rails_free(&rails);
     return !rc;
 }
@@ -189,10 +191,10 @@ static bool find_usable(const struct doctor *d, struct nuioa_usable *usable)
 static bool role_matters(const struct doctor *d)
 {
     struct nuioa_usable usable;
-    if (!find_usable(d, &usable))
-        return false;
-    free(usable.nics);
-    return usable.guessed || usable.doubted;
+    struct nuioa_arena arena = { 0 };
+    bool found = find_usable(d, &usable, &arena);
+    nuioa_arena_free(&arena);
+    return found && (usable.guessed || usable.doubted);
 }
 
 void doctor_check_roles(struct doctor *d)
@@ -223,16 +225,15 @@ void doctor_check_roles(struct doctor *d)
 void doctor_check_exports(struct doctor *d)
 {
     struct nuioa_usable usable;
+    struct nuioa_arena arena = { 0 };
     char name[48];
-    if (!d->exports || !find_usable(d, &usable))
-        return;
-    if ((usable.count > 2 || d->node.gpu_count) &&
+    if (d->exports && find_usable(d, &usable, &arena) && (usable.count > 2 || d->node.gpu_count) &&
         nuioa_usable_lacks(&usable, &d->node) == NUIOA_ADVICE_CONNECTED)
         doctor_report(d, "rails-unknown", "",
                       "%u ports (%s and others) have InfiniBand's default subnet prefix.",
                       usable.count,
                       doctor_nic_name(&d->node.nics[usable.nics[0]], name, sizeof(name)));
-    free(usable.nics);
+    nuioa_arena_free(&arena);
 }
 
 /* --- the network ------------------------------------------------------------------------------ */

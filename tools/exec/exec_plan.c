@@ -106,17 +106,14 @@ static int read_ports(struct exec_plan *e)
     return 0;
 }
 
-/* Moves the NICs of `from` to `to`. */
-static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+/* Gives `to` the NICs of `from`. */
+static void take_nics(struct nuioa_assignment *to, const struct nuioa_assignment *from)
 {
-    free(to->nics);
     to->nics = from->nics;
     to->nic_count = from->nic_count;
     to->nic = from->nic;
     to->path = from->path;
     to->level = from->level;
-    from->nics = NULL;
-    from->nic_count = 0;
 }
 
 /* Returns true if all NICs of an assignment are rails. */
@@ -134,24 +131,15 @@ static int choose_nics(struct exec_plan *e, const struct nuioa_rails *rails)
     const uint32_t count = e->input->place.count;
     struct nuioa_request now = e->request;
     now.node = &e->node;
-    struct nuioa_assignment *all = nuioa_rails_assign_all(rails, &now, e->plan.assignments);
+    struct nuioa_assignment *all =
+        nuioa_rails_assign_all(rails, &now, e->plan.assignments, &e->plan.arena);
     for (uint32_t i = 0; all && i < count; i++) {
         struct nuioa_assignment *a = &e->plan.assignments[i];
         if (!are_up(a, rails))
             take_nics(a, &all[i]);
         a->costs.level_before = nuioa_gpu_nic_level(rails, &e->ranks.tasks[i], a->was);
     }
-    if (all)
-        nuioa_assignments_free(all, count);
     return all ? 0 : tool_fail("out of memory");
-}
-
-/* Replaces the NICs that the plan took for usable by those that are up: variables of other
- * libraries name and count these. */
-static int set_usable(struct exec_plan *e, const struct nuioa_rails *rails)
-{
-    free(e->plan.usable.nics);
-    return nuioa_usable_find(&e->plan.usable, rails) ? tool_fail("out of memory") : 0;
 }
 
 /* Chooses the NICs anew if one that the plan has given is down: only now the state of the ports
@@ -180,8 +168,9 @@ static int check_nics(struct exec_plan *e)
                                      : e->plan.moved ? NUIOA_REASON_EXEC_NIC_DOWN
                                                      : NUIOA_REASON_NIC_DOWN));
     }
-    if (!rc)
-        rc = set_usable(e, &rails);
+    /* Variables of other libraries name and count those that are up. */
+    if (!rc && nuioa_usable_find(&e->plan.usable, &rails, &e->plan.arena))
+        rc = tool_fail("out of memory");
     nuioa_rails_free(&rails);
     return rc;
 }

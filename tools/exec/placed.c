@@ -23,10 +23,11 @@ static int nic_named(const struct nuioa_node *node, const char *name)
 
 /* Sets the NICs of the plan to those of a list such as "mlx5_0:1,mlx5_1:1". A name that this node
  * does not have is left out. */
-static void set_nics(const struct nuioa_node *node, const char *list, struct nuioa_assignment *own)
+static void set_nics(struct exec_plan *e, const char *list, struct nuioa_assignment *own)
 {
+    const struct nuioa_node *node = &e->node;
     char *copy = strdup(list), *rest = copy, *name;
-    uint32_t *nics = calloc(node->nic_count + 1, sizeof(*nics)), count = 0;
+    uint32_t *nics = nuioa_arena_take(&e->plan.arena, node->nic_count, sizeof(*nics)), count = 0;
     while (copy && nics && (name = nuioa_next_word(&rest, ","))) {
         int nic = nic_named(node, name);
         if (nic >= 0 && count < node->nic_count)
@@ -35,7 +36,6 @@ static void set_nics(const struct nuioa_node *node, const char *list, struct nui
     free(copy);
     if (!nics)
         return;
-    free(own->nics);
     own->nics = nics;
     own->nic_count = count;
     own->nic = count ? (int32_t)nics[0] : -1;
@@ -47,7 +47,7 @@ static void recall(struct exec_plan *e, struct nuioa_assignment *own)
     const char *nics = nuioa_variable(environ, "NUIOA_NICS");
     const char *level = nuioa_variable(environ, "NUIOA_LEVEL");
     uint32_t number;
-    set_nics(&e->node, nics ? nics : "", own);
+    set_nics(e, nics ? nics : "", own);
     own->level = level && !nuioa_parse_u32(level, INT32_MAX, &number) ? number : NUIOA_NO_LEVEL;
     nuioa_assignment_find_path(own, &e->node);
 }
