@@ -6,8 +6,6 @@
 
 #include "mapping/mapping.h"
 #include "nics/gpu_distance.h"
-#include "plan/plan_cost.h"
-#include "plan/unweighted.h"
 #include "slots/free_cores.h"
 #include "slots/gpu_slots.h"
 #include "slots/rail_load.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_cost.h"
+#include "plan/planner.h"
 
 #include <errno.h>
 
 #include "slots/rail_load.h"
-#include "slots/slot.h"
 
 static struct nuioa_split *part_of(struct nuioa_assignment *assignment, bool before)
 {

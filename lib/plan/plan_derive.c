@@ -8,8 +8,6 @@
 #include "nics/rail_assign.h"
 #include "plan/gpu_rank.h"
 #include "plan/leader.h"
-#include "plan/plan_memory.h"
-#include "plan/plan_threads.h"
 #include "slots/core.h"
 
 static int choose_leaders(struct planner *p)
@@ -90,18 +88,6 @@ static void advise_on_exports(const struct planner *p)
 }
 
 /* --- what reports explain --------------------------------------------------------------------- */
-
-static int count_heavier(struct planner *p)
-{
-    const struct nuioa_request *r = p->basis.request;
-    uint32_t *order = nuioa_by_weight(&p->basis);
-    for (uint32_t k = 0, heavier = 0; order && k < r->task_count; k++) {
-        if (k && r->tasks[order[k]].weight < r->tasks[order[k - 1]].weight)
-            heavier = k;
-        p->plan->assignments[order[k]].costs.heavier = heavier;
-    }
-    return order ? 0 : -ENOMEM;
-}
 
 /* Adds a partner if it is among those with most bytes; of partners with equal bytes, the lower rank
  * comes first. Pairs come in any order. most[k] is the traffic with partner k in bytes. */
@@ -228,10 +214,10 @@ static int explain(struct planner *p)
             .level_before = nuioa_nic_level(&p->basis, i, assignment->was),
             .gave_way = -1,
         };
+        for (uint32_t k = 0; p->basis.request->hinted && k < plan->task_count; k++)
+            assignment->costs.heavier += plan->assignments[k].weight > assignment->weight;
     }
     int rc = add_pairs(p);
-    if (rc == 0)
-        rc = count_heavier(p);
     if (rc == 0)
         rc = find_successors(p);
     if (rc == 0)

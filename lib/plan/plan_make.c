@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan/plan_cost.h"
 #include "plan/planner.h"
 #include "util/clock.h"
 

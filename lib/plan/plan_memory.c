@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_memory.h"
+#include "plan/planner.h"
 #include "slots/core.h"
 
 /* Sets `out` to the NUMA nodes among `numas` that have CPUs, and memory which the step may use. If

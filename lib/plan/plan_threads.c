@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_threads.h"
+#include "plan/planner.h"
 
 #include <errno.h>
 #include <stdlib.h>

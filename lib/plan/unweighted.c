@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/unweighted.h"
+#include "plan/planner.h"
 
 #include <errno.h>
 
-#include "plan/plan_cost.h"
 #include "slots/free_cores.h"
 #include "slots/rank_block.h"
+#include "slots/shape.h"
 #include "slots/slot_pack.h"
 
 /* --- the only rank ---------------------------------------------------------------------------- */
@@ -35,14 +35,13 @@ static bool find_numa(const struct planner *p, hwloc_const_bitmap_t free_cpus, h
     const struct nuioa_node *node = p->basis.request->node;
     hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
     const struct nuioa_shape mask = { own, cpus };
-    uint32_t best = nuioa_rails_nearest(&p->basis.rails, own), found = UINT32_MAX;
-    for (uint32_t numa = 0; numa < node->numa_count; numa++)
-        if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) < best &&
-            nuioa_free_cores_copy(&p->basis, free_cpus, numa, &mask, 1) == 0) {
-            best = nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus);
-            found = numa;
-        }
-    return found != UINT32_MAX && nuioa_free_cores_copy(&p->basis, free_cpus, found, &mask, 1) == 0;
+    const uint32_t now = nuioa_rails_nearest(&p->basis.rails, own);
+    for (uint32_t level = 0; level < now && level <= UINT8_MAX; level++)
+        for (uint32_t numa = 0; numa < node->numa_count; numa++)
+            if (nuioa_rails_nearest(&p->basis.rails, node->numas[numa].cpus) == level &&
+                nuioa_shape_copy(&p->basis, free_cpus, numa, &mask, 1) == 0)
+                return true;
+    return false;
 }
 
 /* Sets `cpus` to CPUs nearer the NIC: of the free cores among `among`, and if the rank spans NUMA
@@ -97,18 +96,6 @@ int nuioa_alone_unbound(struct planner *p)
 
 /* --- several ranks ---------------------------------------------------------------------------- */
 
-/* Moves the block with the free cores among `among`; without any if that is NULL. Sets the CPUs in
- * the assignments. Returns as nuioa_rank_block_move does. */
-static int try_among(const struct planner *p, const struct nuioa_slots *slots,
-                     hwloc_const_bitmap_t among)
-{
-    hwloc_bitmap_t free_cpus = among ? nuioa_free_cores_find(&p->basis, among) : NULL;
-    if (among && !free_cpus)
-        return -ENOMEM;
-    bool any = among && !hwloc_bitmap_iszero(free_cpus);
-    return nuioa_rank_block_move(&p->basis, slots, any ? free_cpus : NULL, p->plan->assignments);
-}
-
 /* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
 static bool hints_help(const struct nuioa_slots *slots)
 {
@@ -138,8 +125,8 @@ static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *
 static bool helps(const struct planner *p, const struct nuioa_slots *slots,
                   enum nuioa_reason refused)
 {
-    return try_among(p, slots, nuioa_free_cores_advised(&p->basis, refused)) ==
-           NUIOA_RANK_BLOCK_MOVED;
+    return nuioa_rank_block_move(&p->basis, slots, nuioa_free_cores_advised(&p->basis, refused),
+                                 p->plan->assignments) == NUIOA_RANK_BLOCK_MOVED;
 }
 
 /* Returns the reason why nobody moves: of all sentences the one whose advice helps. The CPUs in the
@@ -166,7 +153,9 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
 {
     const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
-    int rc = try_among(p, slots, refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    int rc = nuioa_rank_block_move(&p->basis, slots,
+                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL,
+                                   p->plan->assignments);
     if (rc < 0)
         return rc;
     if (rc == NUIOA_RANK_BLOCK_MOVED) {

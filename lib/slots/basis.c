@@ -2,7 +2,6 @@
 #include "slots/basis.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "nics/gpu_distance.h"
 
@@ -40,24 +39,16 @@ double nuioa_nic_price(const struct nuioa_basis *b, uint32_t local, hwloc_const_
     return nuioa_gpu_nic_price(&b->rails, &r->tasks[local], cpus);
 }
 
-/* Returns the lowest level from a NIC of a NUMA node of `cpus`, or the highest one. */
-static uint32_t level_among(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus, bool highest)
+bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_node *node = b->request->node;
     uint32_t level = NUIOA_NO_LEVEL;
     for (uint32_t i = 0; i < node->numa_count; i++) {
         uint32_t here = nuioa_rails_nearest(&b->rails, node->numas[i].cpus);
-        if (hwloc_bitmap_intersects(node->numas[i].cpus, cpus) &&
-            (level == NUIOA_NO_LEVEL || (highest ? here > level : here < level)))
+        if (hwloc_bitmap_intersects(node->numas[i].cpus, node->allowed_cpus) && here < level)
             level = here;
     }
-    return level;
-}
-
-bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
-{
-    return nuioa_rails_nearest(&b->rails, cpus) ==
-           level_among(b, b->request->node->allowed_cpus, false);
+    return nuioa_rails_nearest(&b->rails, cpus) == level;
 }
 
 bool nuioa_all_as_far(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
@@ -74,8 +65,7 @@ bool nuioa_all_as_far(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)
 
 bool nuioa_nothing_nearer(const struct nuioa_basis *b)
 {
-    hwloc_const_bitmap_t all = b->request->node->allowed_cpus;
-    return b->rails.count == 1 && level_among(b, all, true) == level_among(b, all, false);
+    return b->rails.count == 1 && nuioa_all_as_far(b, b->request->node->allowed_cpus);
 }
 
 bool nuioa_unbound(const struct nuioa_basis *b)
@@ -85,34 +75,6 @@ bool nuioa_unbound(const struct nuioa_basis *b)
         if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
             return false;
     return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, b->allowed_cpus);
-}
-
-struct rank {
-    uint32_t local;
-    double weight;
-};
-
-static int heavier_first(const void *a, const void *b)
-{
-    const struct rank *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->local < y->local ? -1 : x->local > y->local;
-}
-
-uint32_t *nuioa_by_weight(const struct nuioa_basis *b)
-{
-    const struct nuioa_request *r = b->request;
-    struct rank *ranks = nuioa_arena_take(b->arena, r->task_count, sizeof(*ranks));
-    uint32_t *order = nuioa_arena_take(b->arena, r->task_count, sizeof(*order));
-    if (b->arena->failed)
-        return NULL;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        ranks[i] = (struct rank){ i, r->tasks[i].weight };
-    qsort(ranks, r->task_count, sizeof(*ranks), heavier_first);
-    for (uint32_t i = 0; i < r->task_count; i++)
-        order[i] = ranks[i].local;
-    return order;
 }
 
 /* Returns true if two ranks have CPUs in common. */

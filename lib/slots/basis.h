@@ -45,10 +45,6 @@ bool nuioa_nothing_nearer(const struct nuioa_basis *basis);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct nuioa_basis *basis);
 
-/* Returns the local ranks, [task_count], the heaviest first, and of equal ones the lowest. NULL: out
- * of memory. */
-uint32_t *nuioa_by_weight(const struct nuioa_basis *basis);
-
 /* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
  * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked
  * for placement, and the ranks see no GPU or CPUs follow GPUs. */

@@ -5,6 +5,7 @@
 
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
+#include "slots/shape.h"
 
 enum nuioa_reason nuioa_free_cores_shared(const struct nuioa_basis *b)
 {
@@ -51,22 +52,6 @@ hwloc_bitmap_t nuioa_free_cores_find(const struct nuioa_basis *b, hwloc_const_bi
     return free_cpus;
 }
 
-int nuioa_free_cores_copy(const struct nuioa_basis *b, hwloc_const_bitmap_t free_cpus,
-                          uint32_t numa, const struct nuioa_shape *masks, uint32_t count)
-{
-    const struct nuioa_rails *rails = &b->rails;
-    hwloc_bitmap_t near = nuioa_arena_bitmap(b->arena, NULL);
-    if (!near)
-        return -ENOMEM;
-    for (unsigned r = 0; r < rails->count; r++)
-        hwloc_bitmap_or(near, near, rails->node->nics[rails->nic[r]].cpus);
-    hwloc_bitmap_and(near, near, free_cpus);
-    int rc = nuioa_shape_copy(rails->node, near, numa, masks, count);
-    if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, free_cpus))
-        rc = nuioa_shape_copy(rails->node, free_cpus, numa, masks, count);
-    return rc;
-}
-
 /* --- slots of free cores ---------------------------------------------------------------------- */
 
 /* Returns true if all slots have the shape of the first one, each on one NUMA node. */
@@ -82,7 +67,7 @@ static bool have_one_shape(const struct nuioa_basis *b, const struct nuioa_slots
         const struct nuioa_location at = nuioa_location_of(node, own->cpus[i]);
         const struct nuioa_shape mask = { own->cpus[i], copy };
         same = at.pu && at.pu->numa >= 0 && !at.wide && own->kind[i] == own->kind[0] &&
-               (small || nuioa_shape_copy(node, cores, (uint32_t)first->numa, &mask, 1) == 0);
+               (small || nuioa_shape_copy(b, cores, (uint32_t)first->numa, &mask, 1) == 0);
     }
     return same;
 }
@@ -149,7 +134,7 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
         bool near = may_help(b, own, far, numa);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             struct nuioa_shape mask = { own->cpus[0], nuioa_arena_bitmap(b->arena, NULL) };
-            rc = mask.out ? nuioa_free_cores_copy(b, free_cpus, numa, &mask, 1) : -ENOMEM;
+            rc = mask.out ? nuioa_shape_copy(b, free_cpus, numa, &mask, 1) : -ENOMEM;
             if (rc < 0)
                 break;
             slots->cpus[slots->count++] = mask.out;

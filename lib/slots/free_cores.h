@@ -2,7 +2,6 @@
 #ifndef NUIOA_SLOTS_FREE_CORES_H
 #define NUIOA_SLOTS_FREE_CORES_H
 
-#include "slots/shape.h"
 #include "slots/slot.h"
 
 /* Free cores: those cores of the step on which none of its ranks runs. Where the user asked for
@@ -27,11 +26,6 @@ hwloc_const_bitmap_t nuioa_free_cores_advised(const struct nuioa_basis *basis,
 /* Returns the PUs of those cores that are with all of their PUs in `cpus`, and of which no rank has
  * any PU. Both are OS indexes. NULL: out of memory. */
 hwloc_bitmap_t nuioa_free_cores_find(const struct nuioa_basis *basis, hwloc_const_bitmap_t cpus);
-
-/* Does what nuioa_shape_copy does (slots/shape.h), and prefers cores that a rail is attached to,
- * such as those of one L3. */
-int nuioa_free_cores_copy(const struct nuioa_basis *basis, hwloc_const_bitmap_t free_cpus,
-                          uint32_t numa, const struct nuioa_shape *masks, uint32_t count);
 
 /* Makes slots of Slurm's masks, `own` (nuioa_slots_keep), and behind them of free cores among
  * `among` (OS indexes) that are nearer the NIC than some mask, or with several NICs, which may be

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "nics/rail_assign.h"
 
@@ -86,6 +87,31 @@ static uint64_t find_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
     return near;
 }
 
+static int heavier_first(const void *a, const void *b)
+{
+    const struct nuioa_task *x = *(const struct nuioa_task *const *)a,
+                            *y = *(const struct nuioa_task *const *)b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Writes the local ranks to order[task_count], the heaviest first, and of equal ones the lowest. */
+static int sort_ranks(const struct nuioa_basis *basis, uint32_t *order)
+{
+    const struct nuioa_request *r = basis->request;
+    const struct nuioa_task **tasks =
+        nuioa_arena_take(basis->arena, r->task_count, sizeof(struct nuioa_task *));
+    if (!tasks)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        tasks[i] = &r->tasks[i];
+    qsort(tasks, r->task_count, sizeof(struct nuioa_task *), heavier_first);
+    for (uint32_t i = 0; i < r->task_count; i++)
+        order[i] = (uint32_t)(tasks[i] - r->tasks);
+    return 0;
+}
+
 /* Sets weight[task], and adds to fixed[card] the tasks whose NICs do not follow from their
  * slots. */
 static int find_weights(const struct nuioa_basis *basis, double *weight, double *fixed)
@@ -117,8 +143,8 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
     double *fixed = nuioa_arena_take(arena, cards, sizeof(*fixed));
     double *weight = nuioa_arena_take(arena, r->task_count, sizeof(*weight));
     uint64_t *near = nuioa_arena_take(arena, slots->count, sizeof(*near));
-    uint32_t *order = nuioa_by_weight(basis);
-    if (arena->failed)
+    uint32_t *order = nuioa_arena_take(arena, r->task_count, sizeof(*order));
+    if (arena->failed || sort_ranks(basis, order) < 0)
         return -ENOMEM;
     find_parts(&basis->rails, part);
     for (uint32_t s = 0; s < slots->count; s++)

@@ -9,6 +9,7 @@
 #include "mapping/mapping.h"
 #include "slots/core.h"
 #include "slots/free_cores.h"
+#include "slots/shape.h"
 
 /* A block is the set of ranks that have the same NUMA nodes. Where ranks have only some NUMA nodes
  * in common, each rank is a block if they are few and no masks overlap. Blocks are indexes, in the
@@ -207,7 +208,7 @@ static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone
         hwloc_bitmap_zero(s->room);
     if (hwloc_bitmap_or(s->room, s->room, s->free_cpus) < 0)
         return -ENOMEM;
-    return nuioa_free_cores_copy(s->basis, s->room, numa, s->masks, count);
+    return nuioa_shape_copy(s->basis, s->room, numa, s->masks, count);
 }
 
 /* With how many blocks of its new kind a block is compared. All on most machines; on those with
@@ -481,11 +482,13 @@ static int move_first_block(struct search *s)
 }
 
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
-                          hwloc_const_bitmap_t free_cpus, struct nuioa_assignment *assignments)
+                          hwloc_const_bitmap_t among, struct nuioa_assignment *assignments)
 {
-    struct search s = {
-        .basis = basis, .slots = slots, .free_cpus = free_cpus, .out = assignments
-    };
+    struct search s = { .basis = basis, .slots = slots, .out = assignments };
+    if (among && !(s.free_cpus = nuioa_free_cores_find(basis, among)))
+        return -ENOMEM;
+    if (among && hwloc_bitmap_iszero(s.free_cpus))
+        s.free_cpus = NULL;
     int result = find_places(&s);
     if (result == 0)
         result = move_first_block(&s);

@@ -23,13 +23,13 @@ enum nuioa_rank_block_result {
  * together.
  *
  * `slots` are the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price.
- * `free_cpus` are the CPUs (OS indexes, whole cores) to which blocks may move; NULL: none. There a
+ * Blocks may move to free cores among `among` (slots/free_cores.h); NULL: to none. There a
  * block keeps its shape (slots/shape.h), and none but the one that gives way to the lowest rank's
  * goes to a place that is farther from the NIC.
  *
  * Sets the CPUs of assignments[task_count], by local rank. Returns a nuioa_rank_block_result, or
  * -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED these CPUs are undefined. */
 int nuioa_rank_block_move(const struct nuioa_basis *basis, const struct nuioa_slots *slots,
-                          hwloc_const_bitmap_t free_cpus, struct nuioa_assignment *assignments);
+                          hwloc_const_bitmap_t among, struct nuioa_assignment *assignments);
 
 #endif

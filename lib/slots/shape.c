@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "slots/core.h"
 #include "slots/slot.h"
 #include "util/arena.h"
 
@@ -27,7 +28,6 @@ struct match {
     uint32_t *owner[UNITS]; /* [to_count]: the unit of `from` that a unit of `to` is for, or NONE */
     bool *seen[UNITS];      /* [to_count]: the unit was tried for the present unit of `from` */
     uint32_t *core;         /* [from_count]: the core of `to` */
-    uint32_t *pu;           /* [pu_count]: for each used PU the one that it becomes */
     struct nuioa_arena arena;
 };
 
@@ -52,13 +52,12 @@ static uint32_t list_places(const struct nuioa_node *node, hwloc_const_bitmap_t 
     return count;
 }
 
-/* Allocates for `from` used PUs, a NUMA node of `to` PUs, and all PUs of the machine. */
-static int match_alloc(struct match *m, size_t from, size_t to, size_t pus)
+/* Allocates for `from` used PUs, and a NUMA node of `to` PUs. */
+static int match_alloc(struct match *m, size_t from, size_t to)
 {
     m->from = nuioa_arena_take(&m->arena, from, sizeof(*m->from));
     m->to = nuioa_arena_take(&m->arena, to, sizeof(*m->to));
     m->core = nuioa_arena_take(&m->arena, from, sizeof(*m->core));
-    m->pu = nuioa_arena_take(&m->arena, pus, sizeof(*m->pu));
     for (unsigned unit = 0; unit < UNITS; unit++) {
         m->owner[unit] = nuioa_arena_take(&m->arena, to, sizeof(*m->owner[unit]));
         m->seen[unit] = nuioa_arena_take(&m->arena, to, sizeof(*m->seen[unit]));
@@ -136,33 +135,25 @@ static void take_cores(const struct match *m, unsigned unit, struct range from, 
     }
 }
 
-/* Finds the PU that each used one becomes: of the n PUs that are used in a core, the first is the
- * first of the core's new core, and so on. */
-static void match_pus(const struct nuioa_node *node, const struct match *m,
-                      hwloc_const_bitmap_t used)
-{
-    for (uint32_t k = 0; k < m->from_count; k++) {
-        uint32_t i = m->from[k].first, core = node->pus[i].core, at = m->to[m->core[k]].first;
-        for (; i < node->pu_count && node->pus[i].core == core; i++)
-            if (hwloc_bitmap_isset(used, node->pus[i].os_index))
-                m->pu[i] = at++;
-    }
-}
-
-/* Sets `out` to the PUs that those of `like` become. */
+/* Sets the mask's `out` to the PUs that those of its `like` become: of the n PUs that are used in a
+ * core, the first is the first of the core's new core, and so on. */
 static void copy_mask(const struct nuioa_node *node, const struct match *m,
-                      hwloc_const_bitmap_t like, hwloc_bitmap_t out)
+                      hwloc_const_bitmap_t used, const struct nuioa_shape *mask)
 {
-    hwloc_bitmap_zero(out);
-    for (int cpu = hwloc_bitmap_first(like); cpu >= 0; cpu = hwloc_bitmap_next(like, cpu)) {
-        int pu = nuioa_node_pu(node, (unsigned)cpu);
-        if (pu >= 0)
-            hwloc_bitmap_set(out, node->pus[m->pu[pu]].os_index);
+    hwloc_bitmap_zero(mask->out);
+    for (uint32_t k = 0; k < m->from_count; k++) {
+        uint32_t i = m->from[k].first, end = nuioa_core_end(node, i), at = m->to[m->core[k]].first;
+        for (; i < end; i++) {
+            if (hwloc_bitmap_isset(mask->like, node->pus[i].os_index))
+                hwloc_bitmap_set(mask->out, node->pus[at].os_index);
+            at += hwloc_bitmap_isset(used, node->pus[i].os_index);
+        }
     }
 }
 
-int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
-                     const struct nuioa_shape *masks, uint32_t count)
+/* Does what nuioa_shape_copy does, with no preference for cores that a rail is attached to. */
+static int copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cpus, uint32_t numa,
+                const struct nuioa_shape *masks, uint32_t count)
 {
     struct match m = { 0 };
     hwloc_bitmap_t used = nuioa_arena_bitmap(&m.arena, NULL);
@@ -173,7 +164,7 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         rc = hwloc_bitmap_or(used, used, masks[i].like) < 0 ? -ENOMEM : 0;
     if (rc == 0)
-        rc = match_alloc(&m, (size_t)hwloc_bitmap_weight(used), size, node->pu_count);
+        rc = match_alloc(&m, (size_t)hwloc_bitmap_weight(used), size);
     const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
     if (pu) {
         m.from_count = list_places(node, used, pu->numa, m.from);
@@ -188,10 +179,25 @@ int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t free_cp
         rc = -ENOSPC;
     if (rc == 0) {
         take_cores(&m, SOCKET, from, to);
-        match_pus(node, &m, used);
+        for (uint32_t i = 0; i < count; i++)
+            copy_mask(node, &m, used, &masks[i]);
     }
-    for (uint32_t i = 0; rc == 0 && i < count; i++)
-        copy_mask(node, &m, masks[i].like, masks[i].out);
     nuioa_arena_free(&m.arena);
+    return rc;
+}
+
+int nuioa_shape_copy(const struct nuioa_basis *b, hwloc_const_bitmap_t free_cpus, uint32_t numa,
+                     const struct nuioa_shape *masks, uint32_t count)
+{
+    const struct nuioa_rails *rails = &b->rails;
+    hwloc_bitmap_t near = nuioa_arena_bitmap(b->arena, NULL);
+    if (!near)
+        return -ENOMEM;
+    for (unsigned r = 0; r < rails->count; r++)
+        hwloc_bitmap_or(near, near, rails->node->nics[rails->nic[r]].cpus);
+    hwloc_bitmap_and(near, near, free_cpus);
+    int rc = copy(rails->node, near, numa, masks, count);
+    if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, free_cpus))
+        rc = copy(rails->node, free_cpus, numa, masks, count);
     return rc;
 }
