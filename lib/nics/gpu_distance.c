@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
@@ -193,42 +191,36 @@ static uint32_t distance_from(const struct nuioa_rails *rails, uint32_t gpu,
     return result;
 }
 
-/* Returns which of the GPUs that are not taken needs a rail most: the one that is farthest from the
- * rails so far, far[], if these are not as near as its nearest, own[]; else the first. The own[] of
- * a GPU that is taken is UINT32_MAX. */
-static uint32_t neediest(const uint32_t *own, const uint32_t *far, uint32_t count)
+/* Returns how much a GPU needs a rail: its distance from those of picked[count]; 0 if one of these
+ * is as near as any. */
+static uint32_t need_of(const struct nuioa_rails *rails, uint32_t gpu, hwloc_const_bitmap_t cpus,
+                        const uint32_t *picked, uint32_t count)
 {
-    uint32_t best = count, most = 0;
-    for (uint32_t g = 0; g < count; g++) {
-        uint32_t need = far[g] > own[g] ? far[g] : 0;
-        if (own[g] != UINT32_MAX && (best == count || need > most)) {
-            best = g;
-            most = need;
-        }
+    uint32_t need = UINT32_MAX;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t here = distance_from(rails, picked[k], cpus, gpu);
+        need = here < need ? here : need;
     }
-    return best;
+    return need > distance_from(rails, gpu, cpus, gpu) ? need : 0;
 }
 
 uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_task *task,
                          hwloc_const_bitmap_t cpus, uint32_t count, uint32_t *picked)
 {
     const uint32_t *gpus = task->gpus, all = task->gpu_count;
-    uint32_t *own = count < all ? calloc(2 * (size_t)all, sizeof(*own)) : NULL;
-    uint32_t *far = own ? own + all : NULL;
-    for (uint32_t g = 0; own && g < all; g++) {
-        own[g] = distance_from(rails, gpus[g], cpus, gpus[g]);
-        far[g] = UINT32_MAX;
-    }
     for (uint32_t n = 0; n < all && n < count; n++) {
-        uint32_t next = own ? neediest(own, far, all) : n;
-        picked[n] = gpus[next];
-        for (uint32_t g = 0; own && g < all; g++) {
-            uint32_t here = distance_from(rails, gpus[next], cpus, gpus[g]);
-            far[g] = here < far[g] ? here : far[g];
+        uint32_t best = count < all ? all : n, most = 0;
+        for (uint32_t g = 0; count < all && g < all; g++) {
+            bool taken = false;
+            for (uint32_t k = 0; k < n; k++)
+                taken |= picked[k] == gpus[g];
+            uint32_t need = taken ? 0 : need_of(rails, gpus[g], cpus, picked, n);
+            if (!taken && (best == all || need > most)) {
+                best = g;
+                most = need;
+            }
         }
-        if (own)
-            own[next] = UINT32_MAX;
+        picked[n] = gpus[best];
     }
-    free(own);
     return count < all ? count : all;
 }

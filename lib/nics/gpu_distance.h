@@ -62,8 +62,7 @@ void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus
  * always the GPU that is farthest from the rails of those before it, where a GPU to which one of
  * these is as near as any rail needs none. Writes them, as indexes into node->gpus, to
  * picked[task->gpu_count], which the caller allocated: all GPUs in their order if `count` is not
- * below their number, and the first ones if there is no memory. Returns how many they are. `cpus`
- * are those of the task. */
+ * below their number. Returns how many they are. `cpus` are those of the task. */
 uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_task *task,
                          hwloc_const_bitmap_t cpus, uint32_t count, uint32_t *picked);
 

@@ -203,8 +203,6 @@ static int place_packed(struct planner *p)
     uint32_t cpus =
         r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
     int rc = nuioa_slots_pack(&slots, &p->basis, p->basis.allowed_cpus, cpus);
-    if (rc == 0)
-        rc = nuioa_slots_price(&slots, &p->basis);
     for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
         slots.kind[i] = 0; /* each slot is large enough for every rank */
     if (rc == 0)

@@ -82,17 +82,6 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
     return count;
 }
 
-/* Returns the level from the NIC of the farthest of these slots. */
-static uint32_t farthest(const struct nuioa_basis *b, const struct nuioa_slots *own)
-{
-    uint32_t far = 0;
-    for (uint32_t i = 0; i < own->count; i++) {
-        uint32_t level = nuioa_rails_nearest(&b->rails, own->cpus[i]);
-        far = level > far ? level : far;
-    }
-    return far;
-}
-
 /* Returns true if `level` from the NIC may be better than `now`: with several NICs also if it is
  * the same. */
 static bool may_be_nearer(const struct nuioa_basis *b, uint32_t level, uint32_t now)
@@ -100,22 +89,20 @@ static bool may_be_nearer(const struct nuioa_basis *b, uint32_t level, uint32_t 
     return level < now || (level == now && b->rails.located && b->rails.count > 1);
 }
 
-/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than the
- * farthest mask, of level `far`. Where CPUs follow GPUs they are nearer its GPUs or, with hints and
- * if ranks may have them, as near and nearer its NIC. */
-static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t far,
-                     uint32_t numa)
+/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than its mask.
+ * Where CPUs follow GPUs they are nearer its GPUs or, with hints and if ranks may have them, as near
+ * and nearer its NIC. */
+static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t numa)
 {
     const struct nuioa_request *r = b->request;
     hwloc_const_bitmap_t there = r->node->numas[numa].cpus;
-    if (!b->follows)
-        return may_be_nearer(b, nuioa_rails_nearest(&b->rails, there), far);
-    const bool hinted = r->hinted && nuioa_free_cores_refused(b) == NUIOA_REASON_NONE;
+    const bool by_nic =
+        !b->follows || (r->hinted && nuioa_free_cores_refused(b) == NUIOA_REASON_NONE);
     for (uint32_t i = 0; i < own->count; i++) {
-        uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], there);
-        uint32_t now = nuioa_gpu_level(r->node, &r->tasks[i], own->cpus[i]);
+        uint32_t level = b->follows ? nuioa_gpu_level(r->node, &r->tasks[i], there) : 0;
+        uint32_t now = b->follows ? nuioa_gpu_level(r->node, &r->tasks[i], own->cpus[i]) : 0;
         if (level < now ||
-            (level == now && hinted &&
+            (level == now && by_nic &&
              may_be_nearer(b, nuioa_nic_level(b, i, there), nuioa_nic_level(b, i, own->cpus[i]))))
             return true;
     }
@@ -127,11 +114,10 @@ static int add_free(struct nuioa_slots *slots, const struct nuioa_basis *b,
                     const struct nuioa_slots *own, hwloc_bitmap_t free_cpus, uint32_t most)
 {
     const struct nuioa_node *node = b->request->node;
-    const uint32_t far = b->follows ? 0 : farthest(b, own);
     hwloc_bitmap_t used = nuioa_arena_bitmap(b->arena, NULL);
     int rc = used ? 0 : -ENOMEM;
     for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
-        bool near = may_help(b, own, far, numa);
+        bool near = may_help(b, own, numa);
         for (uint32_t n = count_on(node, own, numa); rc == 0 && near && n < most; n++) {
             struct nuioa_shape mask = { own->cpus[0], nuioa_arena_bitmap(b->arena, NULL) };
             rc = mask.out ? nuioa_shape_copy(b, free_cpus, numa, &mask, 1) : -ENOMEM;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "slots/core.h"
 #include "nics/gpu_distance.h"
@@ -14,6 +13,22 @@
 #define NOBODY UINT32_MAX
 
 /* Slots of one place are equal for every task: they have the same kind and the same NUMA nodes. */
+struct place {
+    uint32_t sample; /* one slot of it */
+    uint32_t room;   /* how many slots it has */
+    /* These serve the solver of the transportation problem: */
+    uint32_t left;    /* the room that is left */
+    uint32_t mover;   /* the task that comes from the place before it on the path; NOBODY: none */
+    int64_t distance; /* the cost of the path to it so far; INT64_MAX: none */
+};
+
+/* A place for a task. */
+struct cell {
+    uint32_t level; /* from the task's GPUs; NUIOA_NO_LEVEL: the place is not for this task */
+    double price;   /* of reaching the task's NIC */
+    int64_t cost;   /* INT64_MAX: the task may not go there */
+};
+
 struct follow {
     const struct nuioa_basis *basis;
     struct nuioa_slots *slots;
@@ -23,16 +38,14 @@ struct follow {
     uint32_t *place;    /* [n]: the place that each task gets */
     uint32_t *group;    /* [n]: the first of the tasks with which each may exchange its slot */
     bool *used;         /* [slots]: some task has it */
-    uint32_t *sample;   /* [places]: one slot of each */
-    uint32_t *room;     /* [places]: how many slots each has */
-    uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
-    double *price;      /* [n * places]: of reaching the task's NIC from a place */
-    int64_t *cost;      /* [n * places]: of the task in the place; INT64_MAX: it may not go there */
-    /* These serve the solver of the transportation problem: */
-    uint32_t *left;    /* [places]: the room that is left */
-    int64_t *distance; /* [places]: the cost of the path to it so far; INT64_MAX: none */
-    uint32_t *mover; /* [places]: the task that goes there from the place before it; NOBODY: none */
+    struct place *list; /* [places] */
+    struct cell *cells; /* [n * places] */
 };
+
+static struct cell *cell_of(const struct follow *f, uint32_t task, uint32_t place)
+{
+    return &f->cells[(size_t)task * f->places + place];
+}
 
 /* Numbers the places. */
 static void find_places(struct follow *f, const struct nuioa_node *node)
@@ -41,13 +54,13 @@ static void find_places(struct follow *f, const struct nuioa_node *node)
     for (uint32_t i = 0; i < s->count; i++) {
         uint32_t k = 0;
         for (bool meet; k < f->places; k++)
-            if (s->kind[f->sample[k]] == s->kind[i] &&
-                nuioa_same_numas(node, s->cpus[f->sample[k]], s->cpus[i], &meet))
+            if (s->kind[f->list[k].sample] == s->kind[i] &&
+                nuioa_same_numas(node, s->cpus[f->list[k].sample], s->cpus[i], &meet))
                 break;
         if (k == f->places)
-            f->sample[f->places++] = i;
+            f->list[f->places++].sample = i;
         f->start[i] = k;
-        f->room[k]++;
+        f->list[k].room++;
     }
 }
 
@@ -59,19 +72,12 @@ static int follow_alloc(struct follow *f)
     f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
     f->group = nuioa_arena_take(arena, f->n, sizeof(*f->group));
     f->used = nuioa_arena_take(arena, f->slots->count, sizeof(*f->used));
-    f->sample = nuioa_arena_take(arena, f->slots->count, sizeof(*f->sample));
-    f->room = nuioa_arena_take(arena, f->slots->count, sizeof(*f->room));
+    f->list = nuioa_arena_take(arena, f->slots->count, sizeof(*f->list));
     if (arena->failed)
         return -ENOMEM;
     nuioa_slots_find_parts(f->slots, f->n);
     find_places(f, node);
-    size_t cells = (size_t)f->n * f->places;
-    f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
-    f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
-    f->cost = nuioa_arena_take(arena, cells, sizeof(*f->cost));
-    f->left = nuioa_arena_take(arena, f->places, sizeof(*f->left));
-    f->distance = nuioa_arena_take(arena, f->places, sizeof(*f->distance));
-    f->mover = nuioa_arena_take(arena, f->places, sizeof(*f->mover));
+    f->cells = nuioa_arena_take(arena, (size_t)f->n * f->places, sizeof(*f->cells));
     return arena->failed ? -ENOMEM : 0;
 }
 
@@ -84,12 +90,13 @@ static uint32_t find_levels(struct follow *f)
         uint32_t now = nuioa_gpu_level(r->node, &r->tasks[i], r->tasks[i].cpus);
         highest = now > highest ? now : highest;
         for (uint32_t k = 0; k < f->places; k++) {
-            uint32_t slot = f->sample[k];
+            uint32_t slot = f->list[k].sample;
             uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], f->slots->cpus[slot]);
             bool fits = slot >= f->n || f->slots->kind[slot] == f->slots->kind[i];
-            size_t cell = (size_t)i * f->places + k;
-            f->level[cell] = fits && level <= now ? level : NUIOA_NO_LEVEL;
-            f->price[cell] = nuioa_nic_price(f->basis, i, f->slots->cpus[slot]);
+            *cell_of(f, i, k) = (struct cell){
+                .level = fits && level <= now ? level : NUIOA_NO_LEVEL,
+                .price = nuioa_nic_price(f->basis, i, f->slots->cpus[slot]),
+            };
         }
     }
     return highest;
@@ -101,7 +108,7 @@ static double highest_price(const struct follow *f)
 {
     double sum = 0, price = 0;
     for (size_t cell = 0; cell < (size_t)f->n * f->places; cell++)
-        price = f->price[cell] > price ? f->price[cell] : price;
+        price = fmax(price, f->cells[cell].price);
     for (uint32_t i = 0; i < f->n; i++)
         sum += f->basis->request->tasks[i].weight;
     return isfinite(sum * price) ? sum * price : 0;
@@ -118,12 +125,12 @@ static void find_costs(struct follow *f, uint32_t worst)
     double all = highest_price(f);
     for (uint32_t i = 0; i < f->n; i++)
         for (uint32_t k = 0; k < f->places; k++) {
-            size_t cell = (size_t)i * f->places + k;
-            double part = all > 0 && !r->pair_count ? r->tasks[i].weight * f->price[cell] / all : 0;
+            struct cell *cell = cell_of(f, i, k);
+            double part = all > 0 && !r->pair_count ? r->tasks[i].weight * cell->price / all : 0;
             int64_t price = (int64_t)(part * (double)(prices - 1));
-            f->cost[cell] = INT64_MAX;
-            if (f->level[cell] <= worst)
-                f->cost[cell] = (f->level[cell] * prices + price) * moves + (f->start[i] != k);
+            cell->cost = INT64_MAX;
+            if (cell->level <= worst)
+                cell->cost = (cell->level * prices + price) * moves + (f->start[i] != k);
         }
 }
 
@@ -134,23 +141,19 @@ static void find_costs(struct follow *f, uint32_t worst)
  * Localities", 1941). Tasks enter one by one, each by a shortest augmenting path: it goes to a
  * place, a task of that place to another place, and so on, until a place has room. */
 
-static int64_t cost_of(const struct follow *f, uint32_t task, uint32_t place)
-{
-    return f->cost[(size_t)task * f->places + place];
-}
-
 /* Makes the paths through place `from` shorter where one of its tasks below `task` can go on. Returns
  * true if it can. */
 static bool extend_paths(struct follow *f, uint32_t task, uint32_t from)
 {
     bool shorter = false;
-    for (uint32_t i = 0; f->distance[from] != INT64_MAX && i < task; i++)
+    for (uint32_t i = 0; f->list[from].distance != INT64_MAX && i < task; i++)
         for (uint32_t to = 0; f->place[i] == from && to < f->places; to++) {
-            int64_t here = f->distance[from] - cost_of(f, i, from), there = cost_of(f, i, to);
-            if (to == from || there == INT64_MAX || here + there >= f->distance[to])
+            int64_t here = f->list[from].distance - cell_of(f, i, from)->cost,
+                    there = cell_of(f, i, to)->cost;
+            if (to == from || there == INT64_MAX || here + there >= f->list[to].distance)
                 continue;
-            f->distance[to] = here + there;
-            f->mover[to] = i;
+            f->list[to].distance = here + there;
+            f->list[to].mover = i;
             shorter = true;
         }
     return shorter;
@@ -163,8 +166,8 @@ static int find_paths(struct follow *f, uint32_t task)
     const uint64_t until = f->basis->request->cpu_until_us;
     bool shorter = true;
     for (uint32_t k = 0; k < f->places; k++) {
-        f->distance[k] = cost_of(f, task, k);
-        f->mover[k] = NOBODY;
+        f->list[k].distance = cell_of(f, task, k)->cost;
+        f->list[k].mover = NOBODY;
     }
     for (uint32_t round = 0; shorter && round < f->places; round++) {
         shorter = false;
@@ -184,13 +187,13 @@ static int enter(struct follow *f, uint32_t task)
     if (find_paths(f, task) < 0)
         return -ETIME;
     for (uint32_t k = 0; k < f->places; k++)
-        if (f->left[k] && f->distance[k] != INT64_MAX &&
-            (end == NOBODY || f->distance[k] < f->distance[end]))
+        if (f->list[k].left && f->list[k].distance != INT64_MAX &&
+            (end == NOBODY || f->list[k].distance < f->list[end].distance))
             end = k;
     if (end == NOBODY)
         return -ENOSPC;
-    f->left[end]--;
-    for (uint32_t mover; (mover = f->mover[end]) != NOBODY;) {
+    f->list[end].left--;
+    for (uint32_t mover; (mover = f->list[end].mover) != NOBODY;) {
         uint32_t from = f->place[mover];
         f->place[mover] = end;
         end = from;
@@ -204,7 +207,8 @@ static int enter(struct follow *f, uint32_t task)
 static int transport(struct follow *f)
 {
     int rc = 0;
-    memcpy(f->left, f->room, f->places * sizeof(*f->left));
+    for (uint32_t k = 0; k < f->places; k++)
+        f->list[k].left = f->list[k].room;
     for (uint32_t i = 0; rc == 0 && i < f->n; i++)
         rc = enter(f, i);
     return rc;
@@ -223,8 +227,8 @@ static int choose_places(struct follow *f)
         rc = transport(f);
     }
     for (size_t cell = 0; cell < (size_t)f->n * f->places; cell++)
-        if (f->level[cell] >= worst)
-            f->level[cell] = NUIOA_NO_LEVEL;
+        if (f->cells[cell].level >= worst)
+            f->cells[cell].level = NUIOA_NO_LEVEL;
     return rc;
 }
 
@@ -246,11 +250,11 @@ static void choose_slots(const struct follow *f)
  * place and task `b` has `place`, or the other way round. */
 static bool is_even(const struct follow *f, uint32_t a, uint32_t b, uint32_t place)
 {
-    size_t x = (size_t)a * f->places, y = (size_t)b * f->places;
-    const uint32_t *level = f->level;
-    return level[x + place] != NUIOA_NO_LEVEL && level[y + place] != NUIOA_NO_LEVEL &&
-           level[y + f->place[a]] != NUIOA_NO_LEVEL && f->price[x + place] == f->price[y + place] &&
-           level[x + place] + level[y + f->place[a]] == level[x + f->place[a]] + level[y + place];
+    const struct cell *a_here = cell_of(f, a, f->place[a]), *a_there = cell_of(f, a, place);
+    const struct cell *b_here = cell_of(f, b, place), *b_there = cell_of(f, b, f->place[a]);
+    return a_there->level != NUIOA_NO_LEVEL && b_here->level != NUIOA_NO_LEVEL &&
+           b_there->level != NUIOA_NO_LEVEL && a_there->price == b_here->price &&
+           a_there->level + b_there->level == a_here->level + b_here->level;
 }
 
 /* Returns true if a task can join the group of task `first`, whose tasks below `task` have it as
@@ -292,9 +296,9 @@ static void group_tasks(const struct follow *f)
             first++;
         f->group[i] = first;
         f->slots->kind[slot] = first;
-        f->slots->nic_cost[slot] = f->price[(size_t)i * f->places + place];
-        f->slots->tie[slot] = f->level[(size_t)first * f->places + place] << 24 |
-                              f->slots->tie[slot] << 14 | (size < 0x3fff ? 0x3fff - size : 0);
+        f->slots->nic_cost[slot] = cell_of(f, i, place)->price;
+        f->slots->tie[slot] = cell_of(f, first, place)->level << 24 | f->slots->tie[slot] << 14 |
+                              (size < 0x3fff ? 0x3fff - size : 0);
     }
     order_parts(f);
 }
@@ -352,8 +356,6 @@ int nuioa_gpu_follow_alone(const struct nuioa_basis *b, const struct nuioa_slots
         rc = nuioa_gpu_near(r->node, r->tasks, among, level, near);
         if (rc == 0)
             rc = nuioa_slots_pack(slots, b, near, count);
-        if (rc == 0)
-            rc = nuioa_slots_price(slots, b);
         if (rc == 0 && (wide ? hwloc_bitmap_isequal(slots->cpus[0], own->cpus[0])
                              : slots->kind[0] != own->kind[0]))
             rc = -ENOSPC;

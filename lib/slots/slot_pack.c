@@ -94,7 +94,7 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
     for (uint32_t i = 0; i < c.count && slot < slots->count; i++)
         if (!c.used[i] && take_run(&c, i, cpus, false, slots->cpus[slot]))
             slot++;
-    return slot < slots->count ? -ENOSPC : 0;
+    return slot < slots->count ? -ENOSPC : nuioa_slots_price(slots, basis);
 }
 
 static int more_pus(const void *a, const void *b)

@@ -7,7 +7,7 @@
 /* New slots, which Slurm did not make, on the cores nearest the NICs. Private to the library. */
 
 /* Makes a slot for each task, of `cpus` CPUs (PUs), rounded up to whole cores, on cores of
- * `allowed` (OS indexes); *slots is overwritten, and not priced yet. NUMA nodes at level 0 of a
+ * `allowed` (OS indexes); *slots is overwritten, and priced. NUMA nodes at level 0 of a
  * rail share the slots evenly; farther ones are filled one after the other. A slot is inside one
  * NUMA node as long as there is room. Returns 0, -ENOMEM, or -ENOSPC if the slots do not fit into
  * `allowed`. */

@@ -7,15 +7,23 @@
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
 
+/* The slots of all tasks while masks are divided. */
+struct sharing {
+    struct nuioa_slots *slots;
+    const struct nuioa_basis *basis;
+    uint32_t *member;  /* [task_count]: the tasks that share one mask */
+    uint32_t *group;   /* [task_count]: those of them that have their GPUs in one place */
+    uint32_t *level;   /* [task_count]: of the nearest core of a slot of a divided mask */
+    uint32_t *mask_of; /* [task_count]: the first task with the mask of a slot; UINT32_MAX: whole */
+};
+
 /* A mask while it is divided. */
 struct division {
+    const struct sharing *all;
     struct nuioa_core_list cores; /* of the mask */
     uint32_t last;                /* the core that was given out last; cores.count: none yet */
     uint32_t count;               /* how many slots divide it */
     const uint32_t *slot_of;      /* [count]: their numbers, the nearest first */
-    hwloc_bitmap_t *cpus;         /* by slot */
-    uint32_t *level;              /* by slot: of its nearest core */
-    bool hinted;
 };
 
 /* Returns how many unused cores the NUMA node of the last core has. */
@@ -100,18 +108,20 @@ static bool evens_out(const struct division *d, uint32_t size)
 static void enlarge_first(const struct division *d)
 {
     const struct nuioa_rails *rails = d->cores.rails;
+    const uint32_t *level = d->all->level;
+    hwloc_bitmap_t *cpus = d->all->slots->cpus;
     uint32_t slot = d->slot_of[0];
-    hwloc_bitmap_t first = d->cpus[slot];
+    hwloc_bitmap_t first = cpus[slot];
     for (uint32_t k = 1; k < d->count; k++) {
         uint32_t larger = d->slot_of[k];
-        hwloc_bitmap_t other = d->cpus[larger];
+        hwloc_bitmap_t other = cpus[larger];
         if (nuioa_core_count(rails->node, other) <= nuioa_core_count(rails->node, first) ||
-            d->level[larger] != d->level[slot] ||
+            level[larger] != level[slot] ||
             nuioa_rails_nearest(rails, other) != nuioa_rails_nearest(rails, first) ||
             nuioa_rails_tie(rails, other) > nuioa_rails_tie(rails, first))
             continue;
-        d->cpus[slot] = other;
-        d->cpus[larger] = first;
+        cpus[slot] = other;
+        cpus[larger] = first;
         return;
     }
 }
@@ -127,17 +137,18 @@ static double fill(struct division *d, bool first_larger)
     d->last = d->cores.count;
     for (uint32_t k = 0; k < d->count; k++) {
         uint32_t first = find_first(d), slot = d->slot_of[k];
-        hwloc_bitmap_zero(d->cpus[slot]);
-        d->level[slot] = d->cores.list[first].level;
-        take(d, first, d->cpus[slot]);
+        hwloc_bitmap_t cpus = d->all->slots->cpus[slot];
+        hwloc_bitmap_zero(cpus);
+        d->all->level[slot] = d->cores.list[first].level;
+        take(d, first, cpus);
         for (uint32_t i = 1; i < size; i++)
-            take(d, find_next(d, first), d->cpus[slot]);
+            take(d, find_next(d, first), cpus);
         if (extra && ((k == 0 && first_larger) || extra == d->count - k || evens_out(d, size))) {
-            take(d, find_next(d, first), d->cpus[slot]);
+            take(d, find_next(d, first), cpus);
             extra--;
         }
-        if (k == 0 || d->hinted)
-            price += (k == 0 ? 2 : 1) * nuioa_rails_price(d->cores.rails, d->cpus[slot]);
+        if (k == 0 || d->all->basis->request->hinted)
+            price += (k == 0 ? 2 : 1) * nuioa_rails_price(d->cores.rails, cpus);
     }
     return price;
 }
@@ -152,25 +163,11 @@ static void divide(struct division *d, bool follows)
     enlarge_first(d);
 }
 
-/* The slots of all tasks while masks are divided. */
-struct sharing {
-    struct nuioa_slots *slots;
-    const struct nuioa_basis *basis;
-    uint32_t *member;  /* [task_count]: the tasks that share one mask */
-    uint32_t *group;   /* [task_count]: those of them that have their GPUs in one place */
-    uint32_t *level;   /* [task_count]: of the nearest core of a slot of a divided mask */
-    uint32_t *mask_of; /* [task_count]: the first task with the mask of a slot; UINT32_MAX: whole */
-};
-
 /* Divides `cpus` among the slots of the tasks member[count]. */
 static int divide_among(const struct sharing *s, const uint32_t *member, uint32_t count,
                         hwloc_const_bitmap_t cpus, bool follows)
 {
-    struct division d = { .count = count,
-                          .slot_of = member,
-                          .cpus = s->slots->cpus,
-                          .level = s->level,
-                          .hinted = s->basis->request->hinted };
+    struct division d = { .all = s, .count = count, .slot_of = member };
     if (nuioa_core_list_make(&d.cores, s->basis, cpus) < 0)
         return -ENOMEM;
     if (d.cores.count < count)
