@@ -423,30 +423,31 @@ static int write_devices(const struct chooser *c, uint32_t local, struct nuioa_a
                          struct nuioa_arena *arena)
 {
     const struct nuioa_task *task = &c->request->tasks[local];
+    const uint32_t gpus = task->gpus_known ? task->gpu_count : 0;
     a->gpus_known = knows_gpus(c->request, local);
-    a->gpu_count = task->gpus_known ? task->gpu_count : 0;
-    a->seen_count = task->seen_count;
-    a->nic_count = a->near_count = 0;
-    a->gpus = nuioa_arena_take(arena, a->gpu_count, sizeof(*a->gpus));
-    a->seen = nuioa_arena_take(arena, a->seen_count, sizeof(*a->seen));
+    a->gpu_count = a->seen_count = a->nic_count = a->near_count = 0;
+    a->nic = -1;
+    a->level = NUIOA_NO_LEVEL;
+    a->gpus = nuioa_arena_take(arena, gpus, sizeof(*a->gpus));
+    a->seen = nuioa_arena_take(arena, task->seen_count, sizeof(*a->seen));
     a->nics = nuioa_arena_take(arena, c->rails->count, sizeof(*a->nics));
     a->near = nuioa_arena_take(arena, c->rails->count, sizeof(*a->near));
     if (arena->failed)
         return -ENOMEM;
-    for (uint32_t k = 0; k < a->gpu_count; k++)
-        a->gpus[k] = task->gpus[k];
-    for (uint32_t k = 0; k < a->seen_count; k++)
-        a->seen[k] = task->seen[k];
+    for (; a->gpu_count < gpus; a->gpu_count++)
+        a->gpus[a->gpu_count] = task->gpus[a->gpu_count];
+    for (; a->seen_count < task->seen_count; a->seen_count++)
+        a->seen[a->seen_count] = task->seen[a->seen_count];
     nuioa_gpus_near_rails(c->rails, a->seen, a->seen_count, a->cpus, c->seen);
     for (uint32_t r = 0; r < c->rails->count; r++)
         if (c->seen[r])
             a->near[a->near_count++] = c->rails->nic[r];
     if (c->rails->count)
         a->nic_count = list_nics(c, local, a->nics);
-    a->nic = a->nic_count ? (int32_t)a->nics[0] : -1;
-    a->level = NUIOA_NO_LEVEL;
-    if (a->nic_count)
+    if (a->nic_count) {
+        a->nic = (int32_t)a->nics[0];
         a->level = nuioa_rail_level(c->rails, c->claims[c->begin[local]].first, a->cpus);
+    }
     nuioa_assignment_find_path(a, c->request->node);
     return 0;
 }

@@ -7,8 +7,8 @@
 #include "plan/planner.h"
 #include "util/clock.h"
 
-/* Makes a plan in which no rank moves and nothing is decided yet. Returns 0 or -ENOMEM. */
-static int begin(struct nuioa_plan *plan, const struct nuioa_request *r)
+/* Makes a plan in which no rank moves and nothing is decided yet. */
+static void begin(struct nuioa_plan *plan, const struct nuioa_request *r)
 {
     *plan = (struct nuioa_plan){
         .planned = r->planned,
@@ -27,11 +27,10 @@ static int begin(struct nuioa_plan *plan, const struct nuioa_request *r)
         assignment->numas = nuioa_arena_bitmap(arena, NULL);
         assignment->memory_numas = nuioa_arena_bitmap(arena, NULL);
     }
-    return arena->failed ? -ENOMEM : 0;
 }
 
 /* Fills *planner, and adds the warnings of the rails to plan->warnings. Returns what
- * nuioa_basis_init does. */
+ * nuioa_basis_init does, or -ENOMEM where the plan has no memory. */
 static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
                         struct nuioa_error *err)
 {
@@ -40,7 +39,7 @@ static int planner_init(struct planner *p, const struct nuioa_request *r, struct
     for (uint32_t i = 0; p->slot_of && i < r->task_count; i++)
         p->slot_of[i] = i;
     int rc = nuioa_basis_init(&p->basis, r, &p->arena, &plan->warnings, err);
-    return rc == 0 && !p->slot_of ? nuioa_fail(err, -ENOMEM, "out of memory") : rc;
+    return rc == 0 && plan->arena.failed ? nuioa_fail(err, -ENOMEM, "out of memory") : rc;
 }
 
 static void planner_free(struct planner *p)
@@ -67,10 +66,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     int rc = nuioa_request_check(request, err);
     if (rc < 0)
         return rc;
-    if (begin(plan, request) < 0) {
-        nuioa_plan_free(plan);
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    }
+    begin(plan, request);
     rc = planner_init(&planner, request, plan, err);
     if (rc == 0) {
         rc = nuioa_usable_find(&plan->usable, &planner.basis.rails, &plan->arena);

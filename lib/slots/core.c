@@ -72,7 +72,7 @@ void nuioa_core_list_take(struct nuioa_core_list *cores, uint32_t index, uint32_
                           hwloc_bitmap_t cpus)
 {
     take(cores, &cores->list[index], max, cpus);
-    cores->used[index] = true;
+    cores->list[index].used = true;
 }
 
 int nuioa_core_list_make(struct nuioa_core_list *cores, const struct nuioa_basis *basis,
@@ -84,7 +84,6 @@ int nuioa_core_list_make(struct nuioa_core_list *cores, const struct nuioa_basis
     hwloc_bitmap_t own = nuioa_arena_bitmap(basis->arena, NULL);
     *cores = (struct nuioa_core_list){ .rails = rails, .allowed = allowed };
     cores->list = nuioa_arena_take(basis->arena, most, sizeof(*cores->list));
-    cores->used = nuioa_arena_take(basis->arena, most, sizeof(*cores->used));
     if (basis->arena->failed)
         return -ENOMEM;
     for (uint32_t i = 0, end; i < node->pu_count; i = end) {

@@ -26,6 +26,7 @@ struct nuioa_core {
     uint32_t level, tie; /* nuioa_rails_nearest and nuioa_rails_tie of these PUs */
     uint32_t package;
     int32_t numa; /* index into node->numas; -1: unknown */
+    bool used;    /* some slot has it */
 };
 
 /* The cores that slots are made of. */
@@ -35,7 +36,6 @@ struct nuioa_core_list {
     uint32_t count;
     struct nuioa_core *list; /* [count]: the nearest to the rails first; the cores of one NUMA node
                                 follow one another */
-    bool *used;              /* [count]: some slot has it */
 };
 
 /* Lists the cores that have a PU in `allowed`; none is used. `basis`, whose arena has the arrays, and

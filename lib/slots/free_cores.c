@@ -82,28 +82,21 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
     return count;
 }
 
-/* Returns true if `level` from the NIC may be better than `now`: with several NICs also if it is
- * the same. */
-static bool may_be_nearer(const struct nuioa_basis *b, uint32_t level, uint32_t now)
-{
-    return level < now || (level == now && b->rails.located && b->rails.count > 1);
-}
-
-/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than its mask.
- * Where CPUs follow GPUs they are nearer its GPUs or, with hints and if ranks may have them, as near
- * and nearer its NIC. */
+/* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than its mask, or
+ * as near with several NICs, which may be loaded more evenly. Where CPUs follow GPUs they are nearer
+ * its GPUs; or as near, and this is so for its NIC, with hints and if ranks may have them. */
 static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t numa)
 {
     const struct nuioa_request *r = b->request;
     hwloc_const_bitmap_t there = r->node->numas[numa].cpus;
     const bool by_nic =
         !b->follows || (r->hinted && nuioa_free_cores_refused(b) == NUIOA_REASON_NONE);
+    const bool several = b->rails.located && b->rails.count > 1;
     for (uint32_t i = 0; i < own->count; i++) {
         uint32_t level = b->follows ? nuioa_gpu_level(r->node, &r->tasks[i], there) : 0;
         uint32_t now = b->follows ? nuioa_gpu_level(r->node, &r->tasks[i], own->cpus[i]) : 0;
-        if (level < now ||
-            (level == now && by_nic &&
-             may_be_nearer(b, nuioa_nic_level(b, i, there), nuioa_nic_level(b, i, own->cpus[i]))))
+        uint32_t near = nuioa_nic_level(b, i, there), far = nuioa_nic_level(b, i, own->cpus[i]);
+        if (level < now || (level == now && by_nic && (near < far || (near == far && several))))
             return true;
     }
     return false;

@@ -14,34 +14,27 @@
 /* A block is the set of ranks that have the same NUMA nodes. Where ranks have only some NUMA nodes
  * in common, each rank is a block if they are few and no masks overlap. Blocks are indexes, in the
  * order of their lowest ranks. */
-struct blocks {
-    uint32_t count;
-    uint32_t *of;       /* [task_count]: the block of a task */
-    uint32_t *position; /* [task_count]: its position in the block, by local rank */
-    uint32_t *size;     /* [count] */
-    uint32_t *first;    /* [count]: its lowest local rank */
-    uint32_t *kind;     /* [count]: equal for blocks that can change places */
-    bool *shares;       /* [count]: all of its ranks have one mask */
-    bool split;         /* each rank is a block */
+struct block {
+    uint32_t size;
+    uint32_t first; /* its lowest local rank */
+    bool shares;    /* all of its ranks have one mask */
 };
 
-static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *arena)
-{
-    *b = (struct blocks){ 0 };
-    b->of = nuioa_arena_take(arena, tasks, sizeof(*b->of));
-    b->position = nuioa_arena_take(arena, tasks, sizeof(*b->position));
-    b->size = nuioa_arena_take(arena, tasks, sizeof(*b->size));
-    b->first = nuioa_arena_take(arena, tasks, sizeof(*b->first));
-    b->kind = nuioa_arena_take(arena, tasks, sizeof(*b->kind));
-    b->shares = nuioa_arena_take(arena, tasks, sizeof(*b->shares));
-    return arena->failed ? -ENOMEM : 0;
-}
+struct blocks {
+    uint32_t count;
+    struct block *list; /* [count] */
+    uint32_t *kind;     /* [count]: equal for blocks that can change places */
+    uint32_t *of;       /* [task_count]: the block of a task */
+    uint32_t *position; /* [task_count]: its position in the block, by local rank */
+    bool split;         /* each rank is a block */
+};
 
 /* Returns true if rank i has the mask of rank k when its block is in the place of rank k's, which
  * is alike. */
 static bool block_takes(const struct blocks *b, uint32_t i, uint32_t k)
 {
-    return b->shares[b->of[k]] ? b->first[b->of[k]] == k : b->position[k] == b->position[i];
+    return b->list[b->of[k]].shares ? b->list[b->of[k]].first == k
+                                    : b->position[k] == b->position[i];
 }
 
 /* Returns true if blocks x and y can change places: all ranks of each share one mask, or they have
@@ -49,7 +42,8 @@ static bool block_takes(const struct blocks *b, uint32_t i, uint32_t k)
 static bool blocks_alike(const struct blocks *b, const struct nuioa_slots *slots, uint32_t x,
                          uint32_t y)
 {
-    if (b->shares[x] != b->shares[y] || (!b->shares[x] && b->size[x] != b->size[y]))
+    if (b->list[x].shares != b->list[y].shares ||
+        (!b->list[x].shares && b->list[x].size != b->list[y].size))
         return false;
     for (uint32_t i = 0; i < slots->count; i++)
         for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)
@@ -71,10 +65,9 @@ static bool split_blocks(struct blocks *b, const struct nuioa_slots *slots)
                 return false;
     b->split = true;
     for (b->count = 0; b->count < tasks; b->count++) {
-        b->of[b->count] = b->first[b->count] = b->count;
+        b->list[b->count] = (struct block){ .size = 1, .first = b->count, .shares = true };
+        b->of[b->count] = b->count;
         b->position[b->count] = 0;
-        b->size[b->count] = 1;
-        b->shares[b->count] = true;
     }
     return tasks <= ALONE_MAX;
 }
@@ -87,17 +80,17 @@ static bool join_blocks(const struct nuioa_node *node, const struct nuioa_slots 
     for (uint32_t i = 0; i < slots->count; i++) {
         uint32_t x = 0;
         for (bool meet; x < b->count; x++)
-            if (nuioa_same_numas(node, slots->cpus[i], slots->cpus[b->first[x]], &meet))
+            if (nuioa_same_numas(node, slots->cpus[i], slots->cpus[b->list[x].first], &meet))
                 break;
             else if (meet)
                 return false;
         if (x == b->count)
-            b->first[b->count++] = i;
+            b->list[b->count++].first = i;
         b->of[i] = x;
-        b->position[i] = b->size[x]++;
-        b->shares[x] =
-            b->size[x] == 1 ||
-            (b->shares[x] && hwloc_bitmap_isequal(slots->cpus[i], slots->cpus[b->first[x]]));
+        b->position[i] = b->list[x].size++;
+        b->list[x].shares = b->list[x].size == 1 ||
+                            (b->list[x].shares &&
+                             hwloc_bitmap_isequal(slots->cpus[i], slots->cpus[b->list[x].first]));
     }
     return true;
 }
@@ -108,7 +101,11 @@ static bool join_blocks(const struct nuioa_node *node, const struct nuioa_slots 
 static int blocks_find(struct blocks *b, const struct nuioa_node *node,
                        const struct nuioa_slots *slots, struct nuioa_arena *arena)
 {
-    if (blocks_alloc(b, slots->count, arena) < 0)
+    b->list = nuioa_arena_take(arena, slots->count, sizeof(*b->list));
+    b->kind = nuioa_arena_take(arena, slots->count, sizeof(*b->kind));
+    b->of = nuioa_arena_take(arena, slots->count, sizeof(*b->of));
+    b->position = nuioa_arena_take(arena, slots->count, sizeof(*b->position));
+    if (arena->failed)
         return -ENOMEM;
     if (!join_blocks(node, slots, b) && !split_blocks(b, slots))
         return -ENOTSUP;
@@ -193,7 +190,7 @@ static int add_place(struct search *s, hwloc_const_bitmap_t cpus)
 static int copy_block(struct search *s, uint32_t x, uint32_t numa, uint32_t gone)
 {
     const struct blocks *b = &s->blocks;
-    hwloc_bitmap_t whole = s->out[b->first[x]].cpus;
+    hwloc_bitmap_t whole = s->out[b->list[x].first].cpus;
     uint32_t count = 0;
     hwloc_bitmap_zero(s->room);
     for (uint32_t i = 0; i < s->slots->count; i++) {
@@ -270,7 +267,7 @@ static int find_places(struct search *s)
     s->room = nuioa_arena_bitmap(arena, NULL);
     rc = arena->failed ? -ENOMEM : 0;
     for (uint32_t x = 0; rc == 0 && x < s->blocks.count; x++)
-        rc = add_place(s, s->slots->cpus[s->blocks.first[x]]);
+        rc = add_place(s, s->slots->cpus[s->blocks.list[x].first]);
     if (rc == 0 && s->free_cpus && !s->blocks.split)
         rc = find_kind(s);
     return rc == 0 && s->free_cpus ? find_free_places(s) : rc;

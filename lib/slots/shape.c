@@ -37,17 +37,16 @@ struct match {
 static uint32_t list_places(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, int32_t numa,
                             struct place *list)
 {
-    uint32_t count = 0, core = NONE;
-    for (uint32_t i = 0, first = 0; i < node->pu_count; i++) {
+    uint32_t count = 0;
+    for (uint32_t i = 0, end; i < node->pu_count; i = end) {
         const struct nuioa_pu *pu = &node->pus[i];
-        if (!i || pu->core != node->pus[i - 1].core)
-            first = i;
-        if (pu->numa != numa || !hwloc_bitmap_isset(cpus, pu->os_index))
-            continue;
-        if (pu->core != core)
-            list[count++] = (struct place){ { pu->package, pu->l3, pu->l2, pu->core }, first, 0 };
-        core = pu->core;
-        list[count - 1].pus++;
+        struct place place = { { pu->package, pu->l3, pu->l2, pu->core }, i, 0 };
+        end = nuioa_core_end(node, i);
+        for (uint32_t k = i; k < end; k++)
+            place.pus +=
+                node->pus[k].numa == numa && hwloc_bitmap_isset(cpus, node->pus[k].os_index);
+        if (place.pus)
+            list[count++] = place;
     }
     return count;
 }

@@ -14,12 +14,12 @@ static bool take_run(struct nuioa_core_list *c, uint32_t first, uint32_t cpus, b
     uint32_t have = 0, end = first;
     for (; end < c->count && have < cpus && !(whole && c->list[end].numa != c->list[first].numa);
          end++)
-        have += c->used[end] ? 0 : c->list[end].pus;
+        have += c->list[end].used ? 0 : c->list[end].pus;
     if (have < cpus)
         return false;
     hwloc_bitmap_zero(out);
     for (uint32_t i = first; i < end; i++)
-        if (!c->used[i])
+        if (!c->list[i].used)
             nuioa_core_list_take(c, i, UINT32_MAX, out);
     return true;
 }
@@ -85,14 +85,14 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_basis *basis,
     for (uint32_t b = 0; b < n; b++) {
         uint32_t left = runs[b].share;
         for (uint32_t i = runs[b].first; i < runs[b].end && left; i++)
-            if (!c.used[i] && take_run(&c, i, cpus, true, slots->cpus[slot])) {
+            if (!c.list[i].used && take_run(&c, i, cpus, true, slots->cpus[slot])) {
                 slot++;
                 left--;
             }
     }
     /* The remaining slots may span NUMA nodes. */
     for (uint32_t i = 0; i < c.count && slot < slots->count; i++)
-        if (!c.used[i] && take_run(&c, i, cpus, false, slots->cpus[slot]))
+        if (!c.list[i].used && take_run(&c, i, cpus, false, slots->cpus[slot]))
             slot++;
     return slot < slots->count ? -ENOSPC : nuioa_slots_price(slots, basis);
 }

@@ -2,7 +2,6 @@
 #include "slots/slot_share.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "nics/gpu_distance.h"
 #include "slots/core.h"
@@ -11,10 +10,9 @@
 struct sharing {
     struct nuioa_slots *slots;
     const struct nuioa_basis *basis;
-    uint32_t *member;  /* [task_count]: the tasks that share one mask */
-    uint32_t *group;   /* [task_count]: those of them that have their GPUs in one place */
-    uint32_t *level;   /* [task_count]: of the nearest core of a slot of a divided mask */
-    uint32_t *mask_of; /* [task_count]: the first task with the mask of a slot; UINT32_MAX: whole */
+    uint32_t *member; /* [task_count]: the tasks that share one mask */
+    uint32_t *group;  /* [task_count]: those of them that have their GPUs in one place */
+    uint32_t *level;  /* [task_count]: of the nearest core of a slot of a divided mask */
 };
 
 /* A mask while it is divided. */
@@ -31,7 +29,7 @@ static uint32_t rest_of_numa(const struct division *d)
 {
     uint32_t rest = 0;
     for (uint32_t i = 0; i < d->cores.count && d->last < d->cores.count; i++)
-        rest += !d->cores.used[i] && d->cores.list[i].numa == d->cores.list[d->last].numa;
+        rest += !d->cores.list[i].used && d->cores.list[i].numa == d->cores.list[d->last].numa;
     return rest;
 }
 
@@ -41,7 +39,7 @@ static uint32_t find_first(const struct division *d)
 {
     uint32_t first = d->cores.count;
     for (uint32_t i = 0; i < d->cores.count; i++) {
-        if (d->cores.used[i])
+        if (d->cores.list[i].used)
             continue;
         if (first == d->cores.count)
             first = i;
@@ -84,7 +82,7 @@ static uint32_t find_next(const struct division *d, uint32_t first)
 {
     uint32_t best = d->cores.count;
     for (uint32_t i = 0; i < d->cores.count; i++)
-        if (!d->cores.used[i] &&
+        if (!d->cores.list[i].used &&
             (best == d->cores.count || core_distance(d, first, i) < core_distance(d, first, best)))
             best = i;
     return best;
@@ -133,7 +131,8 @@ static double fill(struct division *d, bool first_larger)
 {
     uint32_t size = d->cores.count / d->count, extra = d->cores.count % d->count;
     double price = 0;
-    memset(d->cores.used, 0, d->cores.count * sizeof(*d->cores.used));
+    for (uint32_t i = 0; i < d->cores.count; i++)
+        d->cores.list[i].used = false;
     d->last = d->cores.count;
     for (uint32_t k = 0; k < d->count; k++) {
         uint32_t first = find_first(d), slot = d->slot_of[k];
@@ -252,15 +251,16 @@ static int share_all(const struct sharing *s)
         int rc = members > 1 ? divide_mask(s, (uint32_t)members) : (members < 0 ? members : 0);
         if (rc < 0)
             return rc;
-        for (int k = 0; members > 1 && k < members; k++)
-            s->mask_of[s->member[k]] = i;
     }
     int rc = nuioa_slots_price(s->slots, s->basis);
-    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++)
-        if (s->mask_of[i] != UINT32_MAX) {
-            s->slots->kind[i] = DIVIDED | s->mask_of[i];
-            s->slots->tie[i] += s->basis->rails.located ? 2 * s->level[i] : 0;
+    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
+        int members = find_members(r, i, s->member);
+        for (int k = 0; members > 1 && k < members; k++) {
+            uint32_t slot = s->member[k];
+            s->slots->kind[slot] = DIVIDED | i;
+            s->slots->tie[slot] += s->basis->rails.located ? 2 * s->level[slot] : 0;
         }
+    }
     return rc;
 }
 
@@ -273,11 +273,8 @@ int nuioa_slots_share(struct nuioa_slots *slots, const struct nuioa_basis *basis
         .member = nuioa_arena_take(basis->arena, n, sizeof(*s.member)),
         .group = nuioa_arena_take(basis->arena, n, sizeof(*s.group)),
         .level = nuioa_arena_take(basis->arena, n, sizeof(*s.level)),
-        .mask_of = nuioa_arena_take(basis->arena, n, sizeof(*s.mask_of)),
     };
     if (basis->arena->failed || nuioa_slots_keep(slots, basis, 0) < 0)
         return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        s.mask_of[i] = UINT32_MAX;
     return share_all(&s);
 }
