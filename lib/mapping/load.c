@@ -15,12 +15,12 @@ double nuioa_load_even(const struct nuioa_problem *p)
     return sum;
 }
 
-uint32_t nuioa_load_choose(const struct nuioa_load *l, const double *load, uint64_t near,
-                           double weight)
+uint32_t nuioa_load_choose(const struct nuioa_load *l, const double *load, uint32_t task,
+                           uint32_t slot)
 {
     uint32_t best = 0;
-    double least = INFINITY;
-    for (; near; near &= near - 1) {
+    double least = INFINITY, weight = l->weight[task];
+    for (uint64_t near = l->near[slot]; near; near &= near - 1) {
         uint32_t c = (uint32_t)__builtin_ctzll(near);
         if (load[c] + weight / l->part[c] < least) {
             best = c;
@@ -28,6 +28,14 @@ uint32_t nuioa_load_choose(const struct nuioa_load *l, const double *load, uint6
         }
     }
     return best;
+}
+
+uint32_t nuioa_load_add(const struct nuioa_load *l, double *load, uint32_t task, uint32_t slot)
+{
+    uint32_t c = nuioa_load_choose(l, load, task, slot);
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): near has cards only. */
+    load[c] += l->weight[task] / l->part[c];
+    return c;
 }
 
 static uint32_t choices(const struct nuioa_problem *p, uint32_t slot)
@@ -49,9 +57,7 @@ double nuioa_loads(const struct nuioa_problem *p, const uint32_t *slot_of, doubl
             most = here > most ? here : most;
             if (here != count)
                 continue;
-            uint32_t c = nuioa_load_choose(l, load, l->near[slot_of[i]], l->weight[i]);
-            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): near has cards only. */
-            load[c] += l->weight[i] / l->part[c];
+            uint32_t c = nuioa_load_add(l, load, i, slot_of[i]);
             if (card_of)
                 card_of[i] = c;
         }

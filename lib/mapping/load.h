@@ -11,10 +11,13 @@
  * spread by rate, and no mapping has a lower largest load. */
 double nuioa_load_even(const struct nuioa_problem *problem);
 
-/* Returns the card, of those whose bits are set in `near`, whose load is least with `weight` more
- * on it. load[card_count] is the load of each card. */
-uint32_t nuioa_load_choose(const struct nuioa_load *load_term, const double *load, uint64_t near,
-                           double weight);
+/* Return the card that the task takes in the slot: of those near it, the one whose load is least
+ * with the task's weight on it. load[card_count] is the load of each card; the second function adds
+ * that weight to it. */
+uint32_t nuioa_load_choose(const struct nuioa_load *load_term, const double *load, uint32_t task,
+                           uint32_t slot);
+uint32_t nuioa_load_add(const struct nuioa_load *load_term, double *load, uint32_t task,
+                        uint32_t slot);
 
 /* Fills the caller's load[card_count] with the load of each card under slot_of[task_count], and
  * card_of[task_count], unless it is NULL, with the card of each task. Returns the largest load. */

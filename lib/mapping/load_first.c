@@ -9,25 +9,21 @@
 
 #define NOBODY UINT32_MAX
 
-/* The classes of slots, with a list of the free slots of each. */
+/* The classes of slots, and which slots are free. */
 struct free_slots {
     uint32_t count;
     uint32_t *class_of; /* [slots] */
-    uint32_t *first;    /* [count]: a slot of each class */
-    uint32_t *head;     /* [count]: a free slot or NOBODY */
-    uint32_t *next;     /* [slots]: the free slot after each */
+    uint32_t *first;    /* [count]: no slot before this one is free in the class */
+    bool *taken;        /* [slots] */
 };
 
-static void list_free(struct free_slots *f, const struct nuioa_problem *p, const bool *taken)
+/* Returns the first free slot of class k, or slot_count. */
+static uint32_t first_free(struct free_slots *f, const struct nuioa_problem *p, uint32_t k)
 {
-    f->count = nuioa_number_classes(p, f->class_of, f->first);
-    for (uint32_t k = 0; k < f->count; k++)
-        f->head[k] = NOBODY;
-    for (uint32_t s = p->slot_count; s-- > 0;)
-        if (!taken[s]) {
-            f->next[s] = f->head[f->class_of[s]];
-            f->head[f->class_of[s]] = s;
-        }
+    uint32_t *s = &f->first[k];
+    while (*s < p->slot_count && (f->taken[*s] || f->class_of[*s] != k))
+        ++*s;
+    return *s;
 }
 
 /* Returns what the task would pay in this slot, if the loads did not change any more. */
@@ -35,7 +31,7 @@ static double price_in(const struct nuioa_problem *p, const double *load, uint32
                        uint32_t slot)
 {
     const struct nuioa_load *l = p->load;
-    uint32_t c = nuioa_load_choose(l, load, l->near[slot], l->weight[task]);
+    uint32_t c = nuioa_load_choose(l, load, task, slot);
     return p->weight[task] * p->nic_cost[slot] +
            l->price * (load[c] + l->weight[task] / l->part[c]);
 }
@@ -47,26 +43,18 @@ static uint32_t take_cheapest(struct free_slots *f, const struct nuioa_problem *
     uint32_t best = NOBODY;
     double least = 0;
     for (uint32_t k = 0; k < f->count; k++) {
-        if (f->head[k] == NOBODY || p->kind[f->first[k]] != p->task_kind[task])
+        uint32_t slot = first_free(f, p, k);
+        if (slot == p->slot_count || p->kind[slot] != p->task_kind[task])
             continue;
-        double here = price_in(p, load, task, f->first[k]);
-        if (best == NOBODY || here < least ||
-            (here <= least && p->tie[f->first[k]] < p->tie[f->first[best]])) {
-            best = k;
+        double here = price_in(p, load, task, slot);
+        if (best == NOBODY || here < least || (here <= least && p->tie[slot] < p->tie[best])) {
+            best = slot;
             least = here;
         }
     }
-    if (best == NOBODY)
-        return NOBODY;
-    uint32_t slot = f->head[best];
-    f->head[best] = f->next[slot];
-    return slot;
-}
-
-static void add_load(const struct nuioa_load *l, double *load, uint32_t task, uint32_t slot)
-{
-    uint32_t c = nuioa_load_choose(l, load, l->near[slot], l->weight[task]);
-    load[c] += l->weight[task] / l->part[c];
+    if (best != NOBODY)
+        f->taken[best] = true;
+    return best;
 }
 
 static int load_first(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
@@ -74,9 +62,7 @@ static int load_first(const struct nuioa_problem *p, uint32_t *slot_of, struct n
     struct nuioa_arena arena = { 0 };
     struct free_slots f = { .class_of = nuioa_arena_take(&arena, p->slot_count, sizeof(uint32_t)),
                             .first = nuioa_arena_take(&arena, p->slot_count, sizeof(uint32_t)),
-                            .head = nuioa_arena_take(&arena, p->slot_count, sizeof(uint32_t)),
-                            .next = nuioa_arena_take(&arena, p->slot_count, sizeof(uint32_t)) };
-    bool *taken = nuioa_arena_take(&arena, p->slot_count, sizeof(*taken));
+                            .taken = nuioa_arena_take(&arena, p->slot_count, sizeof(bool)) };
     double load[NUIOA_CARDS_MAX];
     int rc = !p->load ? -EINVAL : arena.failed ? -ENOMEM : 0;
     for (uint32_t c = 0; rc == 0 && c < p->load->card_count; c++)
@@ -84,11 +70,11 @@ static int load_first(const struct nuioa_problem *p, uint32_t *slot_of, struct n
     for (uint32_t i = 0; rc == 0 && p->pinned && i < p->task_count; i++)
         if (p->pinned[i]) {
             slot_of[i] = p->start[i];
-            taken[slot_of[i]] = true;
-            add_load(p->load, load, i, slot_of[i]);
+            f.taken[slot_of[i]] = true;
+            nuioa_load_add(p->load, load, i, slot_of[i]);
         }
     if (rc == 0)
-        list_free(&f, p, taken);
+        f.count = nuioa_number_classes(p, f.class_of, f.first);
     for (uint32_t k = 0; rc == 0 && k < p->task_count; k++) {
         uint32_t i = p->load->order[k];
         if (p->pinned && p->pinned[i])
@@ -98,7 +84,7 @@ static int load_first(const struct nuioa_problem *p, uint32_t *slot_of, struct n
         if (slot_of[i] == NOBODY)
             rc = -EINVAL;
         else
-            add_load(p->load, load, i, slot_of[i]);
+            nuioa_load_add(p->load, load, i, slot_of[i]);
     }
     nuioa_arena_free(&arena);
     return rc;

@@ -131,13 +131,6 @@ static double neighbours_rise(struct search *s, const struct change *change)
            pairs_rise(s, change->k, change->from, change->i);
 }
 
-static uint32_t add_load(const struct nuioa_load *l, double *load, uint32_t task, uint32_t slot)
-{
-    uint32_t c = nuioa_load_choose(l, load, l->near[slot], l->weight[task]);
-    load[c] += l->weight[task] / l->part[c];
-    return c;
-}
-
 /* Finds what happens if task i goes to slot `to`; `rise` is without neighbours. The heavier task
  * chooses its card first. */
 static void find_change(const struct search *s, uint32_t i, uint32_t to, struct change *change)
@@ -159,10 +152,10 @@ static void find_change(const struct search *s, uint32_t i, uint32_t to, struct 
         load[s->card_of[k]] -= l->weight[k] / l->part[s->card_of[k]];
     }
     if (k != NOBODY && l->weight[k] > l->weight[i])
-        change->card_k = add_load(l, load, k, from);
-    change->card_i = add_load(l, load, i, to);
+        change->card_k = nuioa_load_add(l, load, k, from);
+    change->card_i = nuioa_load_add(l, load, i, to);
     if (k != NOBODY && l->weight[k] <= l->weight[i])
-        change->card_k = add_load(l, load, k, from);
+        change->card_k = nuioa_load_add(l, load, k, from);
     for (uint32_t c = 0; c < l->card_count; c++) {
         most = load[c] > most ? load[c] : most;
         change->spread += l->part[c] * (load[c] * load[c] - s->load[c] * s->load[c]);
