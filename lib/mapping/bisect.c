@@ -286,40 +286,36 @@ static int try_variants(struct nuioa_class_assignment *assignment, uint32_t *at,
     const struct nuioa_graph *g = assignment->graph;
     struct nuioa_random random = { 88172645463325252 };
     double best = INFINITY;
-    for (uint32_t variant = 0; !variant || budget->evaluations < budget->limit; variant++) {
-        int rc = nuioa_bisect_once(g, variant, 2, &random, assignment->at, budget);
+    int rc = 0;
+    for (uint32_t variant = 0; !rc && (!variant || budget->evaluations < budget->limit);
+         variant++) {
+        rc = nuioa_bisect_once(g, variant, 2, &random, assignment->at, budget);
         if (rc)
-            return rc;
-        nuioa_assign_all(assignment, assignment->at);
+            break;
+        nuioa_assign_all(assignment);
         budget->evaluations += g->count * nuioa_change_effort(g);
-        rc = nuioa_local_search(assignment, nuioa_cheap_kicks(g), best, budget);
-        if (rc)
-            return rc;
-        if (assignment->cost < best) {
+        rc = nuioa_local_search(assignment, true, best, budget);
+        if (!rc && assignment->cost < best) {
             best = assignment->cost;
             memcpy(at, assignment->at, g->count * sizeof(*at));
         }
     }
-    return 0;
+    return rc;
 }
 
 static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
 {
-    struct nuioa_graph own;
-    struct nuioa_class_assignment assignment = { 0 };
-    struct nuioa_arena scratch = { 0 };
-    const struct nuioa_graph *g = nuioa_graph_of(p, &own);
-    uint32_t *best = nuioa_arena_take(&scratch, g ? g->count : 0, sizeof(*best));
-    int rc = -ENOMEM;
-    if (!g || scratch.failed || nuioa_class_assignment_open(&assignment, g))
-        goto out;
-    rc = g->count ? try_variants(&assignment, best, budget) : -EINVAL;
+    struct nuioa_class_assignment assignment;
+    int rc = nuioa_class_assignment_open(&assignment, p->graph);
+    uint32_t *best = nuioa_arena_take(&assignment.arena, p->graph->count, sizeof(*best));
+    if (!best)
+        rc = -ENOMEM;
+    if (!rc)
+        rc = p->graph->count ? try_variants(&assignment, best, budget) : -EINVAL;
     memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
-    rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
-out:
+    if (!rc)
+        rc = nuioa_take_slots(p, best, slot_of);
     nuioa_class_assignment_close(&assignment);
-    nuioa_arena_free(&scratch);
-    nuioa_graph_free(&own);
     return rc;
 }
 

@@ -27,12 +27,10 @@ static void add_scaled(double *restrict to, const double *restrict from, double 
         to[c] += scale * from[c];
 }
 
-void nuioa_assign_all(struct nuioa_class_assignment *s, const uint32_t *at)
+void nuioa_assign_all(struct nuioa_class_assignment *s)
 {
     const struct nuioa_graph *g = s->graph;
     uint32_t classes = g->class_count;
-    if (at != s->at)
-        memcpy(s->at, at, g->count * sizeof(*at));
     for (uint32_t c = 0; c < classes; c++)
         s->free_slots[c] = g->classes[c].slots;
     memcpy(s->price, g->linear, (size_t)g->count * classes * sizeof(*s->price));
@@ -47,19 +45,21 @@ void nuioa_assign_all(struct nuioa_class_assignment *s, const uint32_t *at)
     }
 }
 
-void nuioa_classes_of(const struct nuioa_graph *g, const uint32_t *slot_of, uint32_t *at)
+void nuioa_assign_slots(struct nuioa_class_assignment *s, const uint32_t *slot_of)
 {
-    for (uint32_t i = 0; i < g->count; i++)
-        at[i] = g->class_of[slot_of[g->task[i]]];
+    for (uint32_t i = 0; i < s->graph->count; i++)
+        s->at[i] = s->graph->class_of[slot_of[s->graph->task[i]]];
+    nuioa_assign_all(s);
 }
 
 /* Makes a linked list of the free slots of each class, those with the lowest tie value first.
  * head[class_count] is the first slot of each class, next[slot_count] is the slot after each slot,
  * and UINT32_MAX ends a list. A slot is not free if taken[slot_count] is true for it or a pinned
  * task has it. */
-static void list_free_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
-                            const bool *taken, uint32_t *head, uint32_t *next)
+static void list_free_slots(const struct nuioa_problem *p, const bool *taken, uint32_t *head,
+                            uint32_t *next)
 {
+    const struct nuioa_graph *g = p->graph;
     for (uint32_t c = 0; c < g->class_count; c++)
         head[c] = UINT32_MAX;
     for (uint32_t s = p->slot_count; s-- > 0;) {
@@ -74,9 +74,9 @@ static void list_free_slots(const struct nuioa_problem *p, const struct nuioa_gr
     }
 }
 
-int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g, const uint32_t *at,
-                     uint32_t *slot_of)
+int nuioa_take_slots(const struct nuioa_problem *p, const uint32_t *at, uint32_t *slot_of)
 {
+    const struct nuioa_graph *g = p->graph;
     struct nuioa_arena scratch = { 0 };
     bool *taken = nuioa_arena_take(&scratch, p->slot_count, sizeof(*taken));
     uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
@@ -87,7 +87,7 @@ int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
     for (uint32_t i = 0; i < g->count; i++)
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             taken[slot_of[g->task[i]]] = true;
-    list_free_slots(p, g, taken, head, next);
+    list_free_slots(p, taken, head, next);
     for (uint32_t i = 0; i < g->count; i++) {
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             continue;

@@ -20,7 +20,7 @@ struct nuioa_class_assignment {
 };
 
 /* Allocates the tables; the graph must outlive them. *assignment is overwritten. No task is
- * assigned before nuioa_assign_all. Returns 0 or -ENOMEM. The caller frees the tables with
+ * assigned before one of the next two functions. Returns 0 or -ENOMEM. The caller frees the tables with
  * nuioa_class_assignment_close, also after an error. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);
@@ -28,20 +28,18 @@ int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
 /* Frees the tables; the graph stays. An assignment that is all zeros has no tables. */
 void nuioa_class_assignment_close(struct nuioa_class_assignment *assignment);
 
-/* Assigns all tasks as in at[count], the class of each task, which is copied and may be
- * assignment->at, and computes all prices and the cost. No class may get more tasks than it has
- * slots. */
-void nuioa_assign_all(struct nuioa_class_assignment *assignment, const uint32_t *at);
+/* Assigns all tasks as assignment->at says, which the caller has filled: computes all prices and
+ * the cost. No class may get more tasks than it has slots. */
+void nuioa_assign_all(struct nuioa_class_assignment *assignment);
 
-/* Fills the caller's at[count] with the class of each task of the graph. slot_of[task_count] is the
- * slot of each task of the problem. */
-void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, uint32_t *at);
+/* Assigns all tasks to the classes of their slots. slot_of[task_count] is the slot of each task of
+ * the problem. */
+void nuioa_assign_slots(struct nuioa_class_assignment *assignment, const uint32_t *slot_of);
 
-/* Changes slot_of[task_count] so that each task i of the graph has a slot of class at[i]. A task
- * that is in this class already keeps its slot; the others get the free ones, those with the lowest
- * tie value first. Returns 0; or -ENOMEM, and slot_of is unchanged. */
-int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
-                     const uint32_t *at, uint32_t *slot_of);
+/* Changes slot_of[task_count] so that each task i of problem->graph has a slot of class at[i]. A
+ * task that is in this class already keeps its slot; the others get the free ones, those with the
+ * lowest tie value first. Returns 0; or -ENOMEM, and slot_of is unchanged. */
+int nuioa_take_slots(const struct nuioa_problem *problem, const uint32_t *at, uint32_t *slot_of);
 
 /* Exchanges the classes of tasks i and j of the graph, which have one kind. Updates the prices and
  * the cost; this takes twice the work of a move. */

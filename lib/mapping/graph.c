@@ -228,12 +228,3 @@ void nuioa_graph_free(struct nuioa_graph *g)
 {
     nuioa_arena_free(&g->arena);
 }
-
-const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
-                                         struct nuioa_graph *own)
-{
-    memset(own, 0, sizeof(*own));
-    if (problem->graph)
-        return problem->graph;
-    return nuioa_graph_make(problem, own) < 0 ? NULL : own;
-}

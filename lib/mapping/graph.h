@@ -50,12 +50,6 @@ int nuioa_graph_make(const struct nuioa_problem *problem, struct nuioa_graph *gr
 /* Frees the arrays of the graph, but not `graph` itself. A graph that is all zeros has none. */
 void nuioa_graph_free(struct nuioa_graph *graph);
 
-/* Returns problem->graph, which stays the caller's; or `own`, in which it has made a graph if
- * problem->graph is NULL; or NULL if nuioa_graph_make fails. *own is overwritten, and the caller
- * frees it with nuioa_graph_free in every case. */
-const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
-                                         struct nuioa_graph *own);
-
 /* Returns true if more than a quarter of all pairs of tasks communicate. Then no group of tasks is
  * clearly separate from the others. It does not say whether `dense` is there. */
 static inline bool nuioa_graph_is_dense(const struct nuioa_graph *graph)

@@ -107,8 +107,14 @@ static double kick_groups(const struct nuioa_class_assignment *s, struct groups 
     return 0;
 }
 
-int nuioa_swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
-                       struct nuioa_budget *budget)
+/* Returns a number of kicks that costs little compared with swaps of single tasks. */
+static uint32_t cheap_kicks(uint32_t classes)
+{
+    return classes <= 3 || classes > 16 ? 0 : classes <= 8 ? 32 : 4;
+}
+
+static int swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
+                        struct nuioa_budget *budget)
 {
     uint32_t n = s->graph->class_count;
     struct nuioa_arena scratch = { 0 };
@@ -121,12 +127,12 @@ int nuioa_swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
     if (!rc) {
         collect(s, &groups);
         double gain = exchange_groups(s, &groups, budget);
-        for (uint32_t k = 0; n > 3 && k < kicks && budget->evaluations < budget->limit; k++)
+        for (uint32_t k = 0; k < kicks && budget->evaluations < budget->limit; k++)
             gain += kick_groups(s, &groups, best, &random, budget);
         if (gain > 0) {
             for (uint32_t i = 0; i < s->graph->count; i++)
                 s->at[i] = groups.at[s->at[i]];
-            nuioa_assign_all(s, s->at);
+            nuioa_assign_all(s);
         }
     }
     nuioa_arena_free(&scratch);
@@ -138,9 +144,9 @@ int nuioa_swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
 /* Measured: descent lowers J by 5 % at the most. */
 #define DESCENT_MARGIN 1.05
 
-int nuioa_local_search(struct nuioa_class_assignment *s, uint32_t kicks, double best,
+int nuioa_local_search(struct nuioa_class_assignment *s, bool kicks, double best,
                        struct nuioa_budget *budget)
 {
-    int rc = nuioa_swap_classes(s, kicks, budget);
+    int rc = swap_classes(s, kicks ? cheap_kicks(s->graph->class_count) : 0, budget);
     return rc || s->cost > best * DESCENT_MARGIN ? rc : nuioa_descend(s, budget);
 }

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "mapping/bisect.h"
-#include "mapping/class_assignment.h"
+#include "mapping/graph.h"
 #include "mapping/hopsort.h"
-#include "mapping/kick.h"
 #include "mapping/load_first.h"
 #include "mapping/load_search.h"
-#include "mapping/neighbourhood_search.h"
 #include "mapping/refine.h"
 #include "util/clock.h"
 
@@ -26,8 +24,7 @@ static const struct entry {
 
 struct portfolio {
     const struct nuioa_problem *problem;
-    const struct nuioa_graph *graph; /* NULL: weights only */
-    uint32_t *slot_of;               /* the best so far */
+    uint32_t *slot_of; /* the best so far */
     uint32_t *candidate;
     struct nuioa_mapping *mapping;
     struct nuioa_budget budget;
@@ -71,7 +68,7 @@ static bool consider(struct portfolio *f, const char *name)
     /* A rounding error is no reason to move a task. */
     double rounding = 1e-12 * f->mapping->cost_start;
     bool better = cost < f->mapping->cost - rounding;
-    if (!better && !f->graph && cost <= f->mapping->cost + rounding)
+    if (!better && !f->problem->graph && cost <= f->mapping->cost + rounding)
         better = tie_cost(f->problem, f->candidate) < tie_cost(f->problem, f->slot_of) - rounding;
     if (!better)
         return false;
@@ -86,8 +83,8 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
     struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * entry->until };
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
-        if (f->graph)
-            nuioa_refine(f->problem, f->candidate, &part);
+        if (f->problem->graph)
+            nuioa_refine(f->problem, f->candidate, false, &part);
         consider(f, entry->mapper->name);
     }
     f->budget.evaluations = part.evaluations;
@@ -102,34 +99,20 @@ static void try_further(struct portfolio *f)
         const struct nuioa_start *start = &f->problem->further[k];
         struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * UNTIL };
         memcpy(f->candidate, start->slot_of, f->problem->task_count * sizeof(*f->candidate));
-        nuioa_refine(f->problem, f->candidate, &part);
+        nuioa_refine(f->problem, f->candidate, false, &part);
         consider(f, start->name);
         f->budget.evaluations = part.evaluations;
     }
 }
 
-/* Small problems are changed anywhere, large ones a part at a time. */
-static int improve(struct portfolio *f, struct nuioa_class_assignment *assignment)
-{
-    enum { SMALL = 32 };
-    struct nuioa_random random = { 0x9e3779b97f4a7c15 };
-    return f->graph->count > SMALL ? nuioa_neighbourhood_search(assignment, &random, &f->budget)
-                                   : nuioa_kick_tasks(assignment, &random, &f->budget);
-}
-
 /* Spends the rest of the budget on the best mapping. */
 static void polish(struct portfolio *f)
 {
-    struct nuioa_class_assignment assignment = { 0 };
-    const struct nuioa_problem *p = f->problem;
-    if (!f->mapping->kept && !nuioa_class_assignment_open(&assignment, f->graph)) {
-        memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
-        nuioa_classes_of(f->graph, f->slot_of, assignment.at);
-        nuioa_assign_all(&assignment, assignment.at);
-        if (!improve(f, &assignment) && !nuioa_take_slots(p, f->graph, assignment.at, f->candidate))
-            consider(f, f->mapping->mapper);
-    }
-    nuioa_class_assignment_close(&assignment);
+    if (f->mapping->kept)
+        return;
+    memcpy(f->candidate, f->slot_of, f->problem->task_count * sizeof(*f->candidate));
+    nuioa_refine(f->problem, f->candidate, true, &f->budget);
+    consider(f, f->mapping->mapper);
 }
 
 static bool is_late(const struct nuioa_problem *p)
@@ -141,7 +124,7 @@ static bool is_late(const struct nuioa_problem *p)
  * than expected. */
 static int run(struct portfolio *f)
 {
-    if (!f->graph) {
+    if (!f->problem->graph) {
         for (size_t m = 0; m < sizeof(weights_only) / sizeof(*weights_only); m++)
             try_mapper(f, &weights_only[m]);
         return 0;
@@ -201,7 +184,7 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
     size_t bytes = problem->task_count * sizeof(*slot_of);
     struct nuioa_problem p = *problem;
     struct nuioa_graph graph = { 0 };
-    struct portfolio f = { &p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, { 0, 0 } };
+    struct portfolio f = { &p, slot_of, malloc(bytes ? bytes : 1), mapping, { 0, 0 } };
     memcpy(slot_of, p.start, bytes);
     *mapping = (struct nuioa_mapping){
         .mapper = "keep",
@@ -209,12 +192,12 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
         .cost_start = nuioa_cost(&p, p.start),
     };
     p.load = NULL;
+    p.graph = NULL;
     mapping->cost = mapping->bound = nuioa_cost(&p, p.start);
     int rc = f.candidate ? 0 : -ENOMEM;
     if (!rc && p.pair_count) {
         rc = nuioa_graph_make(&p, &graph);
-        if (!rc)
-            f.graph = p.graph = &graph;
+        p.graph = &graph;
     }
     if (!rc) {
         f.budget.limit = budget_for(&p);

@@ -125,7 +125,7 @@ static int reassign(struct search *r, struct nuioa_class_assignment *s, struct n
     const struct nuioa_graph *part = s->graph;
     for (uint32_t v = 0; v < part->count; v++)
         s->at[v] = r->index[r->assignment->at[part->task[v]]];
-    nuioa_assign_all(s, s->at);
+    nuioa_assign_all(s);
     double before = s->cost;
     /* Fewer than 2^31 tasks.
      * NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result) */
@@ -133,8 +133,8 @@ static int reassign(struct search *r, struct nuioa_class_assignment *s, struct n
     int rc = nuioa_bisect_once(part, nuioa_random_below(r->random, 6), 1, r->random, s->at, budget);
     if (rc)
         return rc;
-    nuioa_assign_all(s, s->at);
-    rc = nuioa_local_search(s, 0, before, budget);
+    nuioa_assign_all(s);
+    rc = nuioa_local_search(s, false, before, budget);
     return rc ? rc : s->cost < before - nuioa_least_gain(s);
 }
 

@@ -77,7 +77,8 @@ struct nuioa_problem {
     const struct nuioa_pair *pairs;    /* each pair is listed once */
     const struct nuioa_load *load;     /* NULL: J has no third term. Of the mappers load_first and
                                           load_search see it; for all others nuioa_map sets NULL */
-    const struct nuioa_graph *graph; /* the caller sets NULL; nuioa_map makes one for all mappers */
+    const struct nuioa_graph *graph; /* nuioa_map makes one for all mappers, whatever the caller has
+                                        set; only hopsort and load_* do without */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */
     uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() (util/clock.h)
                               is past it; 0: no limit */

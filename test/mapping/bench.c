@@ -36,9 +36,12 @@ static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *ma
 {
     /* A finite limit, because bisection goes on until the budget is used up. */
     struct nuioa_budget budget = { 0, 200000 };
-    if (mapper->map(p, slot_of, &budget) < 0)
-        return nuioa_cost(p, p->start);
-    return nuioa_cost(p, slot_of);
+    struct nuioa_problem with_graph = *p;
+    struct nuioa_graph graph;
+    with_graph.graph = &graph;
+    bool mapped = !nuioa_graph_make(p, &graph) && mapper->map(&with_graph, slot_of, &budget) >= 0;
+    nuioa_graph_free(&graph);
+    return nuioa_cost(p, mapped ? slot_of : p->start);
 }
 
 struct line {

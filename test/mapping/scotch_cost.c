@@ -162,6 +162,8 @@ static void empty_overfull(const struct nuioa_problem *p, uint32_t *domain_of)
 static double improved(const struct nuioa_problem *p, const uint32_t *domain_of, uint32_t *slot_of)
 {
     struct nuioa_budget budget = { 0, UINT64_MAX };
+    struct nuioa_problem with_graph = *p;
+    struct nuioa_graph graph;
     bool *taken = calloc(p->slot_count, sizeof(*taken));
     for (uint32_t i = 0; i < p->task_count; i++)
         for (uint32_t s = 0; s < p->slot_count; s++)
@@ -171,7 +173,11 @@ static double improved(const struct nuioa_problem *p, const uint32_t *domain_of,
                 break;
             }
     free(taken);
-    nuioa_refine(p, slot_of, &budget);
+    if (nuioa_graph_make(p, &graph))
+        return INFINITY;
+    with_graph.graph = &graph;
+    nuioa_refine(&with_graph, slot_of, false, &budget);
+    nuioa_graph_free(&graph);
     return nuioa_cost(p, slot_of);
 }
 

@@ -175,8 +175,11 @@ TEST(every_mapper)
     uint32_t applied[COUNT] = { 0 };
     for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
         struct fuzz f;
+        struct nuioa_graph graph;
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
+        assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
+        f.problem.graph = &graph;
         for (size_t m = 0; f.problem.pair_count && m < COUNT; m++) {
             struct nuioa_budget budget = { 0, 1 + seed % 5 * 2000 };
             int rc = mappers[m]->map(&f.problem, slot_of, &budget);
@@ -188,10 +191,11 @@ TEST(every_mapper)
             assert_valid(&f.problem, slot_of);
             double before = nuioa_cost(&f.problem, slot_of);
             budget = (struct nuioa_budget){ 0, 1 + seed % 7 * 1000 };
-            nuioa_refine(&f.problem, slot_of, &budget);
+            nuioa_refine(&f.problem, slot_of, seed % 2, &budget);
             assert_valid(&f.problem, slot_of);
             assert_true(nuioa_cost(&f.problem, slot_of) <= before * (1 + 1e-12));
         }
+        nuioa_graph_free(&graph);
     }
     for (size_t m = 0; m < COUNT; m++)
         assert_true(applied[m] > 5);
@@ -266,8 +270,8 @@ TEST(assignment_follows_cost)
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
         assert_int_equal(nuioa_class_assignment_open(&assignment, &graph), 0);
-        nuioa_classes_of(&graph, f.start, assignment.at);
-        nuioa_assign_all(&assignment, assignment.at);
+        f.problem.graph = &graph;
+        nuioa_assign_slots(&assignment, f.start);
         double fixed =
             nuioa_cost(&f.problem, f.start) - assignment.cost; /* the cost of pinned tasks */
         for (int k = 0; k < 50 && graph.count; k++) {
@@ -280,7 +284,7 @@ TEST(assignment_follows_cost)
                 nuioa_class_assignment_move(&assignment, i, c);
         }
         memcpy(slot_of, f.start, sizeof(slot_of));
-        assert_int_equal(nuioa_take_slots(&f.problem, &graph, assignment.at, slot_of), 0);
+        assert_int_equal(nuioa_take_slots(&f.problem, assignment.at, slot_of), 0);
         assert_valid(&f.problem, slot_of);
         close_to(nuioa_cost(&f.problem, slot_of), assignment.cost + fixed);
         nuioa_class_assignment_close(&assignment);
@@ -315,8 +319,7 @@ TEST(searches_only_improve)
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
         assert_int_equal(nuioa_class_assignment_open(&s, &graph), 0);
-        nuioa_classes_of(&graph, f.start, s.at);
-        nuioa_assign_all(&s, s.at);
+        nuioa_assign_slots(&s, f.start);
         double fixed = nuioa_cost(&f.problem, f.start) - s.cost, before = s.cost;
         assert_int_equal(nuioa_descend(&s, &budget), 0);
         assert_local_optimum(&s);
@@ -327,7 +330,8 @@ TEST(searches_only_improve)
             assert_int_equal(nuioa_neighbourhood_search(&s, &random, &budget), 0);
         assert_true(s.cost <= before + nuioa_least_gain(&s));
         memcpy(slot_of, f.start, sizeof(slot_of));
-        assert_int_equal(nuioa_take_slots(&f.problem, &graph, s.at, slot_of), 0);
+        f.problem.graph = &graph;
+        assert_int_equal(nuioa_take_slots(&f.problem, s.at, slot_of), 0);
         assert_valid(&f.problem, slot_of);
         close_to(nuioa_cost(&f.problem, slot_of), s.cost + fixed);
         nuioa_class_assignment_close(&s);
