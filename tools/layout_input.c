@@ -11,6 +11,7 @@
 
 #include "layout/figures.h"
 #include "tools/scontrol.h"
+#include "util/descriptors.h"
 #include "util/number.h"
 
 enum { NETWORK_BYTES_MAX = 16 << 20 };
@@ -118,7 +119,6 @@ static int read_file(const char *path, char **text, struct nuioa_error *err)
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
     size_t length = 0;
-    ssize_t got = 1;
     if (fd < 0 || fstat(fd, &st))
         rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(st.st_mode) || st.st_size > NETWORK_BYTES_MAX)
@@ -127,12 +127,10 @@ static int read_file(const char *path, char **text, struct nuioa_error *err)
     *text = rc ? NULL : calloc(1, (size_t)st.st_size + 1);
     if (!rc && !*text)
         rc = no_memory(err);
-    while (!rc && got > 0 && length < (size_t)st.st_size) {
-        got = read(fd, *text + length, (size_t)st.st_size - length);
-        length += got > 0 ? (size_t)got : 0;
-        if (got < 0)
-            rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    }
+    if (!rc)
+        length = nuioa_read_all(fd, *text, (size_t)st.st_size);
+    if (!rc && errno)
+        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (!rc && strlen(*text) != length)
         rc = nuioa_fail(err, -EINVAL, "%s: not a text file", path);
     if (fd >= 0)

@@ -20,7 +20,7 @@ struct nuioa_class_assignment {
 };
 
 /* Allocates the tables; the graph must outlive them. *assignment is overwritten. No task is
- * assigned before one of the next two functions. Returns 0 or -ENOMEM. The caller frees the tables with
+ * assigned yet. Returns 0 or -ENOMEM. The caller frees the tables with
  * nuioa_class_assignment_close, also after an error. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);

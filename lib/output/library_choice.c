@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "output/user_variables.h"
+#include "util/descriptors.h"
 #include "util/subprocess.h"
 #include "util/sysfs.h"
 #include "util/variable.h"
@@ -90,18 +91,6 @@ static bool has_words(char *text)
     return false;
 }
 
-/* Returns the length of what was read into text[FILE_MAX], or -1. */
-static ssize_t read_all(int fd, char *text)
-{
-    size_t used = 0;
-    ssize_t n = 1;
-    while (n > 0 && used < FILE_MAX) {
-        n = read(fd, text + used, FILE_MAX - used);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return n < 0 || used >= FILE_MAX ? -1 : (ssize_t)used;
-}
-
 /* Returns true if a file chooses, or cannot be read although it may be there. What the user may not
  * read the libraries do not read either. */
 static bool chooses(const char *path)
@@ -112,8 +101,8 @@ static bool chooses(const char *path)
     if (fd < 0)
         return errno != ENOENT && errno != ENOTDIR && errno != EACCES;
     char *text = fstat(fd, &info) || !S_ISREG(info.st_mode) ? NULL : malloc(FILE_MAX + 1);
-    ssize_t length = text ? read_all(fd, text) : -1;
-    if (length >= 0) {
+    size_t length = text ? nuioa_read_all(fd, text, FILE_MAX) : FILE_MAX;
+    if (length < FILE_MAX && !errno) {
         text[length] = '\0';
         found = has_words(text);
     }

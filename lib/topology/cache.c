@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "topology/fingerprint.h"
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
+#include "util/descriptors.h"
 #include "util/hash.h"
 #include "util/new_file.h"
 #include "util/secure_file.h"
@@ -75,28 +75,14 @@ void nuioa_cache_path(char *path)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static int split(const char *path, char *directory, size_t size, struct nuioa_error *err)
+/* Creates the default directory, if the file belongs there. What fails is found when it is
+ * opened. */
+static void make_directory(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 1;
-    if (length >= size)
-        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
-    memcpy(directory, slash ? path : ".", length);
-    directory[length] = '\0';
-    if (!length)
-        nuioa_copy(directory, size, "/");
-    return 0;
-}
-
-static int prepare_directory(const char *path, struct nuioa_error *err)
-{
-    char directory[PATH_MAX];
-    int rc = split(path, directory, sizeof(directory), err);
-    if (rc)
-        return rc;
-    if (!strcmp(directory, NUIOA_CACHE_DIR) && !mkdir(directory, 0755))
-        chmod(directory, 0755); /* the umask must not matter; the check below finds a failure */
-    return nuioa_secure_directory(directory, err);
+    static const char own[] = NUIOA_CACHE_DIR "/";
+    const size_t length = sizeof(own) - 1;
+    if (!strncmp(path, own, length) && !strchr(path + length, '/') && !mkdir(NUIOA_CACHE_DIR, 0755))
+        chmod(NUIOA_CACHE_DIR, 0755); /* the umask must not matter */
 }
 
 /* A link is replaced, not what it leads to. */
@@ -125,13 +111,11 @@ int nuioa_cache_write(const char *path, const struct nuioa_node *node, const cha
     struct key key;
     void *bytes;
     size_t length;
-    int rc = prepare_directory(path, err);
-    if (rc)
-        return rc;
-    rc = nuioa_node_serialize(node, &bytes, &length);
+    int rc = nuioa_node_serialize(node, &bytes, &length);
     if (rc)
         return nuioa_fail(err, rc, "%s: the node's description cannot be packed", path);
     make_key(&key, distances);
+    make_directory(path);
     rc = replace(path, &key, bytes, length, err);
     free(bytes);
     return rc;
@@ -149,17 +133,11 @@ static int read_all(int fd, const char *path, char **bytes, size_t *length, stru
     *bytes = malloc((size_t)st.st_size);
     if (!*bytes)
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
-    for (*length = 0; *length < (size_t)st.st_size;) {
-        ssize_t got = read(fd, *bytes + *length, (size_t)st.st_size - *length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            free(*bytes);
-            return nuioa_fail(err, -EINVAL, "%s: cannot be read whole", path);
-        }
-        *length += (size_t)got;
-    }
-    return 0;
+    *length = (size_t)st.st_size;
+    if (nuioa_read_all(fd, *bytes, *length) == *length)
+        return 0;
+    free(*bytes);
+    return nuioa_fail(err, -EINVAL, "%s: cannot be read whole", path);
 }
 
 static int check_key(const char *path, const struct key *key, const char *distances, bool former,

@@ -57,3 +57,16 @@ void nuioa_write_text(int fd, const char *text)
         left -= n > 0 ? (size_t)n : 0;
     }
 }
+
+size_t nuioa_read_all(int fd, void *bytes, size_t max)
+{
+    size_t length = 0;
+    for (ssize_t got = 1; got && length < max;) {
+        got = read(fd, (char *)bytes + length, max - length);
+        if (got < 0 && errno != EINTR)
+            return length;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    errno = 0;
+    return length;
+}

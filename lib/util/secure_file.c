@@ -162,15 +162,6 @@ static int walk(const char *directory, struct nuioa_error *err)
     return rc;
 }
 
-int nuioa_secure_directory(const char *directory, struct nuioa_error *err)
-{
-    int fd = walk(directory, err);
-    if (fd < 0)
-        return fd;
-    close(fd);
-    return 0;
-}
-
 int nuioa_secure_parent(const char *path, const char **name, struct nuioa_error *err)
 {
     char parent[PATH_MAX];

@@ -9,18 +9,15 @@
 /* Checks for files that a process of root reads or writes. A file is secure if only root and the
  * caller (its effective user) can change it or put another file in its place. */
 
-/* Checks that `directory` (relative paths begin at the working directory) and all directories above
- * it are secure: root or the caller owns them, and nobody else may write to them. A directory with
- * the sticky bit may be writable for others, since they cannot replace a file there that is not
- * theirs. Systems have symbolic links on such paths (/var/run -> /run): one is followed if root or
- * the caller owns it, and if nobody else may write to the directory that it is in, sticky or not.
- * Returns 0, -EPERM if it is not secure, or another -errno; *err says why. */
-int nuioa_secure_directory(const char *directory, struct nuioa_error *err);
-
-/* Does the same for the directory that the file `path` is in, and sets *name to the file's name in
- * it: a part of `path`, or the constant "." if `path` ends with a '/'. Returns a descriptor of the
- * directory (O_PATH, close-on-exec) that the caller closes, or what nuioa_secure_directory()
- * returns. */
+/* Checks that the directory that the file `path` is in (relative paths begin at the working
+ * directory) and all directories above it are secure: root or the caller owns them, and nobody else
+ * may write to them. A directory with the sticky bit may be writable for others, since they cannot
+ * replace a file there that is not theirs. Systems have symbolic links on such paths (/var/run ->
+ * /run): one is followed if root or the caller owns it, and if nobody else may write to the
+ * directory that it is in, sticky or not. Sets *name to the file's name in the directory: a part of
+ * `path`, or the constant "." if `path` ends with a '/'. Returns a descriptor of the directory
+ * (O_PATH, close-on-exec) that the caller closes; -EPERM if it is not secure, or another -errno;
+ * *err says why. */
 int nuioa_secure_parent(const char *path, const char **name, struct nuioa_error *err);
 
 /* Finds the directory where a file is to be written, which may be anybody's: symbolic links are

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/descriptors.h"
+
 static int open_class(const char *root, const char *name)
 {
     char path[PATH_MAX];
@@ -82,20 +84,6 @@ int nuioa_sysfs_text(int dir, char *text, size_t size, const char *path, ...)
     return rc ? rc : read_text(dir, full, text, size);
 }
 
-/* Reads at most `max` bytes, of as many calls as it takes. Returns their number. */
-static size_t read_all(int fd, char *text, size_t max)
-{
-    size_t length = 0;
-    ssize_t got = 1;
-    while (got && length < max) {
-        got = read(fd, text + length, max - length);
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
-    return length;
-}
-
 char *nuioa_sysfs_lines(int dir, size_t max, const char *path, ...)
 {
     char full[256];
@@ -106,7 +94,7 @@ char *nuioa_sysfs_lines(int dir, size_t max, const char *path, ...)
     int fd = rc ? -1 : openat(dir, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = fd < 0 ? NULL : malloc(max + 1);
     if (text) {
-        size_t length = read_all(fd, text, max);
+        size_t length = nuioa_read_all(fd, text, max);
         if (length == max)
             while (length && text[length - 1] != '\n')
                 length--;

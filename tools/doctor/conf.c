@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/doctor/conf.h"
+#include "util/descriptors.h"
 #include "util/error.h"
 #include "util/word.h"
 
@@ -32,10 +33,8 @@ static char *load(struct doctor_conf *conf, const char *path)
         return NULL;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
         text = nuioa_arena_take(&conf->arena, (size_t)st.st_size + 1, 1);
-    size_t length = 0;
-    for (ssize_t got = 1; text && got > 0; length += got > 0 ? (size_t)got : 0)
-        got = read(fd, text + length, (size_t)st.st_size - length);
-    conf->bytes += length;
+    if (text)
+        conf->bytes += nuioa_read_all(fd, text, (size_t)st.st_size);
     close(fd);
     return text;
 }
