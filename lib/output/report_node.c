@@ -62,13 +62,13 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
 
 static const char *source_text(enum nuioa_distance_source source)
 {
-    switch (source) {
-    case NUIOA_DISTANCE_SITE: return "measured, from the site's distance file";
-    case NUIOA_DISTANCE_SLIT: return "from the firmware's table (SLIT)";
-    case NUIOA_DISTANCE_STRUCTURE: return "guessed from packages and groups: no useful SLIT";
-    case NUIOA_DISTANCE_NONE: break;
-    }
-    return "none";
+    static const char *const texts[] = {
+        [NUIOA_DISTANCE_NONE] = "none",
+        [NUIOA_DISTANCE_SITE] = "measured, from the site's distance file",
+        [NUIOA_DISTANCE_SLIT] = "from the firmware's table (SLIT)",
+        [NUIOA_DISTANCE_STRUCTURE] = "guessed from packages and groups: no useful SLIT",
+    };
+    return texts[source];
 }
 
 static void print_distance(const struct nuioa_node *node, FILE *out)

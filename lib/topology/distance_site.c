@@ -47,6 +47,16 @@ static int end_section(struct reader *r)
     return 0;
 }
 
+/* Cuts a word such as "numa=8" at the '='. Returns the value, "" if there is no '='. */
+static const char *split_word(char *word)
+{
+    char *equals = strchr(word, '=');
+    if (!equals)
+        return "";
+    *equals = '\0';
+    return equals + 1;
+}
+
 /* Reads the rest of a line such as `machine packages=8 numa=8 cores=16 model="..."`. */
 static int read_machine(struct reader *r, char *rest)
 {
@@ -62,13 +72,10 @@ static int read_machine(struct reader *r, char *rest)
         model += 7;
     }
     for (char *word; (word = nuioa_next_word(&rest, blanks));) {
-        char *value = strchr(word, '=');
-        size_t name = value ? (size_t)(++value - word) : 0;
-        uint32_t *count = name == 9 && !strncmp(word, "packages=", name) ? &packages
-                          : name == 6 && !strncmp(word, "cores=", name)  ? &cores
-                          : name == 5 && !strncmp(word, "numa=", name)   ? &r->numa_count
-                                                                         : NULL;
-        if (!count || nuioa_parse_u32(value, count == &cores ? UINT32_MAX : NUMA_MAX, count))
+        uint32_t *const counts[] = { &packages, &r->numa_count, &cores };
+        const char *value = split_word(word);
+        int name = nuioa_word_index("packages|numa|cores", word);
+        if (name < 0 || nuioa_parse_u32(value, name == 2 ? UINT32_MAX : NUMA_MAX, counts[name]))
             return malformed(r, "expected packages=N numa=N cores=N model=\"...\"");
     }
     if (!r->numa_count)
@@ -125,17 +132,6 @@ static int read_row(struct reader *r, char *rest)
     return 0;
 }
 
-/* Returns where a value of a "nic" line goes, by its name; NULL if there is no such name. */
-static double *member(struct nuioa_nic_measured *m, const char *name, size_t length)
-{
-    static const char names[][12] = { "write_mb_s", "read_mb_s", "latency_ns", "mad" };
-    double *members[] = { &m->write_mb_s, &m->read_mb_s, &m->latency_ns, &m->mad };
-    for (unsigned i = 0; i < 4; i++)
-        if (length == strlen(names[i]) && !strncmp(name, names[i], length))
-            return members[i];
-    return NULL;
-}
-
 /* Gives the NIC of that name what was measured. Nodes of one kind may lack a NIC. */
 static int give(struct nuioa_node *node, const char *name, int numa,
                 const struct nuioa_nic_measured *m)
@@ -167,14 +163,18 @@ static int read_nic(struct reader *r, char *rest)
     if (!name)
         return malformed(r, expected);
     for (char *word; (word = nuioa_next_word(&rest, blanks));) {
-        char *value = strchr(word, '=');
-        size_t length = value ? (size_t)(++value - word) - 1 : 0;
-        double *number = member(&m, word, length);
-        bool known = number ? !nuioa_parse_decimal(value, number) && *number <= NUIOA_MEASURED_MAX
-                     : length == 4 && !strncmp(word, "numa", 4)
-                         ? !nuioa_parse_u32(value, INT32_MAX, &os_index)
-                         : length == 1 && *word == 'n' && !nuioa_parse_u32(value, 1000000, &m.n);
-        if (!known)
+        double *const numbers[] = { &m.write_mb_s, &m.read_mb_s, &m.latency_ns, &m.mad };
+        enum { NUMA = 4, N };
+        const char *value = split_word(word);
+        int which = nuioa_word_index("write_mb_s|read_mb_s|latency_ns|mad|numa|n", word);
+        int rc = -EINVAL;
+        if (which == NUMA)
+            rc = nuioa_parse_u32(value, INT32_MAX, &os_index);
+        else if (which == N)
+            rc = nuioa_parse_u32(value, 1000000, &m.n);
+        else if (which >= 0)
+            rc = nuioa_parse_decimal(value, numbers[which]);
+        if (rc || (which<NUMA && * numbers[which]> NUIOA_MEASURED_MAX))
             return malformed(r, expected);
     }
     if (os_index == UINT32_MAX || !m.n)

@@ -35,13 +35,8 @@ const char *nuioa_nic_state_name(enum nuioa_nic_state state)
 
 const char *nuioa_locality_name(enum nuioa_locality locality)
 {
-    switch (locality) {
-    case NUIOA_LOCALITY_HWLOC: return "hwloc";
-    case NUIOA_LOCALITY_OVERRIDE: return "override";
-    case NUIOA_LOCALITY_SYSFS: return "sysfs";
-    case NUIOA_LOCALITY_UNKNOWN: break;
-    }
-    return "unknown";
+    static const char names[][12] = { "unknown", "hwloc", "override", "sysfs" };
+    return names[locality];
 }
 
 const char *nuioa_nic_role_name(enum nuioa_nic_role role)

@@ -13,13 +13,8 @@ enum { LOCAL = 10, SAME_PACKAGE = 12, SAME_GROUP = 16, OTHER = 21, UNGRADED = 20
 
 const char *nuioa_distance_source_name(enum nuioa_distance_source source)
 {
-    switch (source) {
-    case NUIOA_DISTANCE_SITE: return "site";
-    case NUIOA_DISTANCE_SLIT: return "slit";
-    case NUIOA_DISTANCE_STRUCTURE: return "structure";
-    case NUIOA_DISTANCE_NONE: break;
-    }
-    return "none";
+    static const char names[][12] = { "none", "site", "slit", "structure" };
+    return names[source];
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
