@@ -45,11 +45,22 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
         return -ENOMEM;
     if (known)
         drop_common_memory(node, topology, near, *numas);
-    return known;
+    return known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
 }
 
-/* Returns true if two PCI functions are of one device. */
-static bool same_device(hwloc_obj_t a, hwloc_obj_t b)
+int nuioa_device_locality_own(const struct nuioa_node *node, long own, hwloc_bitmap_t numas,
+                              hwloc_bitmap_t cpus)
+{
+    int index = own < 0 || node->cut ? -1 : nuioa_node_numa(node, (unsigned)own);
+    if (index < 0)
+        return NUIOA_LOCALITY_UNKNOWN;
+    return hwloc_bitmap_only(numas, (unsigned)own) ||
+                   hwloc_bitmap_copy(cpus, node->numas[index].cpus)
+               ? -ENOMEM
+               : NUIOA_LOCALITY_SYSFS;
+}
+
+bool nuioa_device_is_same(hwloc_obj_t a, hwloc_obj_t b)
 {
     const struct hwloc_pcidev_attr_s *x = &a->attr->pcidev, *y = &b->attr->pcidev;
     return x->domain == y->domain && x->bus == y->bus && x->dev == y->dev;
@@ -65,7 +76,7 @@ static const char *board_of(hwloc_topology_t topology, hwloc_obj_t pci)
         return NULL;
     for (hwloc_obj_t obj = NULL; count < 2 && (obj = hwloc_get_next_osdev(topology, obj));) {
         if (obj->attr->osdev.type != HWLOC_OBJ_OSDEV_OPENFABRICS ||
-            obj->parent->type != HWLOC_OBJ_PCI_DEVICE || !same_device(obj->parent, pci))
+            obj->parent->type != HWLOC_OBJ_PCI_DEVICE || !nuioa_device_is_same(obj->parent, pci))
             continue;
         guid = hwloc_obj_get_info_by_name(obj, "SysImageGUID");
         count++;

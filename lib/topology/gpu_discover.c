@@ -94,25 +94,6 @@ static enum nuioa_gpu_vendor vendor_of(unsigned id)
     }
 }
 
-/* Sets the place of a GPU: that of its host bridge, or if nobody knows that, its own numa_node, as
- * for a NIC. Returns 0 or -ENOMEM. */
-static int locate(const struct nuioa_node *node, hwloc_topology_t topology,
-                  const struct nuioa_sysfs *sysfs, hwloc_obj_t pci, struct nuioa_gpu *gpu)
-{
-    long own = -1;
-    int known = nuioa_device_locality(node, topology, pci, &gpu->numas, &gpu->cpus);
-    if (known)
-        return known < 0 ? known : 0;
-    nuioa_sysfs_number(sysfs->pci, &own, "%s/numa_node", gpu->pci);
-    int index = own < 0 ? -1 : nuioa_node_numa(node, (unsigned)own);
-    if (index < 0 || node->cut)
-        return 0;
-    return hwloc_bitmap_only(gpu->numas, (unsigned)own) ||
-                   hwloc_bitmap_copy(gpu->cpus, node->numas[index].cpus)
-               ? -ENOMEM
-               : 0;
-}
-
 /* The runtimes number display adapters, too: the numbers of GPUs of that vendor say nothing. */
 static void forget_models(struct nuioa_node *node, hwloc_topology_t topology,
                           const struct nuioa_sysfs *sysfs)
@@ -148,7 +129,12 @@ int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
         nuioa_device_pci_name(pci, gpu->pci, sizeof(gpu->pci));
         gpu->vendor = vendor_of(pci->attr->pcidev.vendor_id);
         gpu->model = model_of(pci);
-        failed = locate(node, topology, sysfs, pci, gpu);
+        long own = -1;
+        nuioa_sysfs_number(sysfs->pci, &own, "%s/numa_node", gpu->pci);
+        int known = nuioa_device_locality(node, topology, pci, &gpu->numas, &gpu->cpus);
+        if (known == NUIOA_LOCALITY_UNKNOWN)
+            known = nuioa_device_locality_own(node, own, gpu->numas, gpu->cpus);
+        failed = known < 0 ? known : 0;
     }
     if (failed)
         return nuioa_fail(err, failed, "out of memory while looking at GPUs");

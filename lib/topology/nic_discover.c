@@ -10,7 +10,7 @@
 #include "topology/device_locality.h"
 #include "topology/nic_port.h"
 
-enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
+enum { VENDOR_MELLANOX = 0x15b3, VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
 enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0c06 };
 
 /* A netdev and its PCI function. The two ports of a card may be two functions, or two netdevs of
@@ -340,29 +340,48 @@ static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_
 static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
                   int class_dir)
 {
+    long own = own_numa_node(d, obj, pci, class_dir);
     int known = nuioa_device_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
+    if (known == NUIOA_LOCALITY_UNKNOWN)
+        known = nuioa_device_locality_own(d->node, own, nic->numas, nic->cpus);
     if (known < 0)
         return known;
-    nic->locality = known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
-    if (known && d->native && nuioa_device_is_overridden(pci)) {
+    nic->locality = (enum nuioa_locality)known;
+    if (known != NUIOA_LOCALITY_HWLOC)
+        return 0;
+    if (d->native && nuioa_device_is_overridden(pci))
         nic->locality = NUIOA_LOCALITY_OVERRIDE;
-        return 0;
-    }
-    long own = own_numa_node(d, obj, pci, class_dir);
-    int index = own < 0 ? -1 : nuioa_node_numa(d->node, (unsigned)own);
-    if (index < 0 || d->node->cut)
-        return 0;
-    if (!known) {
-        nic->locality = NUIOA_LOCALITY_SYSFS;
-        if (hwloc_bitmap_only(nic->numas, (unsigned)own) ||
-            hwloc_bitmap_copy(nic->cpus, d->node->numas[index].cpus))
-            return -ENOMEM;
-    } else if (!hwloc_bitmap_isset(nic->numas, (unsigned)own))
+    else if (own >= 0 && nuioa_node_numa(d->node, (unsigned)own) >= 0 &&
+             !hwloc_bitmap_isset(nic->numas, (unsigned)own))
         nuioa_warn(
             &d->node->warnings,
             "%s: numa_node says %ld, but the host bridge another node: the host bridge counts",
             nic->name, own);
     return 0;
+}
+
+/* Physical functions of BlueField to BlueField-4, as the driver mlx5_core of Linux lists them. */
+static bool is_bluefield(hwloc_obj_t pci)
+{
+    static const unsigned short devices[] = { 0xa2d2, 0xa2d6, 0xa2dc, 0xa2df };
+    for (unsigned i = 0; pci && i < sizeof(devices) / sizeof(*devices); i++)
+        if (pci->attr->pcidev.vendor_id == VENDOR_MELLANOX &&
+            pci->attr->pcidev.device_id == devices[i])
+            return true;
+    return false;
+}
+
+/* Sets what follows from the PCI device. */
+static int place(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
+                 int class_dir)
+{
+    if (pci)
+        nuioa_device_pci_name(pci, nic->pci, sizeof(nic->pci));
+    nic->card = nuioa_device_card(d->node, d->topology, pci, d->node->nic_count - 1);
+    nic->hints = is_bluefield(pci) ? NUIOA_HINT_BLUEFIELD : 0;
+    nic->is_function = is_function(d, pci);
+    nic->is_virtual = is_virtual(d, obj, pci, class_dir);
+    return locate(d, nic, obj, pci, class_dir);
 }
 
 /* --- all entries ------------------------------------------------------------------------------ */
@@ -392,8 +411,6 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
     nuioa_copy(nic->name, sizeof(nic->name), port->obj->name);
     nic->port = port->number;
     nic->kind = verbs_kind(port);
-    if (port->pci)
-        nuioa_device_pci_name(port->pci, nic->pci, sizeof(nic->pci));
     /* A device that combines several ports (mlx5_bond_0) has a netdev that is on no card. */
     if (nuioa_sysfs_text(d->sysfs->verbs, nic->netdev, sizeof(nic->netdev),
                          "%s/ports/%u/gid_attrs/ndevs/0", nic->name, nic->port) <= 0)
@@ -402,10 +419,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
         read_subnet(d, port, nic);
     if (!nuioa_nic_read_port(d->sysfs, nic) && state)
         nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
-    nic->card = nuioa_device_card(d->node, d->topology, port->pci, d->node->nic_count - 1);
-    nic->is_function = is_function(d, port->pci);
-    nic->is_virtual = is_virtual(d, port->obj, port->pci, d->sysfs->verbs);
-    return locate(d, nic, port->obj, port->pci, d->sysfs->verbs);
+    return place(d, nic, port->obj, port->pci, d->sysfs->verbs);
 }
 
 static int add_netdev(struct discovery *d, const struct netdev *netdev)
@@ -417,14 +431,11 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     nic->kind = netdev_kind(netdev, d->sysfs);
     if (nic->kind == NUIOA_NIC_SLINGSHOT)
         nuioa_cxi_name(netdev->obj, d->sysfs, nic->cxi, sizeof(nic->cxi));
-    if (netdev->pci)
-        nuioa_device_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
     nuioa_nic_read_port(d->sysfs, nic);
-    nic->card = nuioa_device_card(d->node, d->topology, netdev->pci, d->node->nic_count - 1);
-    nic->is_function = is_function(d, netdev->pci);
-    nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||
+    int rc = place(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
+    nic->is_virtual = nic->is_virtual || netdev->derived ||
                       nuioa_sysfs_exists(d->sysfs->net, "%s/bonding_slave", name);
-    return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
+    return rc;
 }
 
 /* Compares by PCI order: an address with a longer domain is higher, others sort as text; NICs

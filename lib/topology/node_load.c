@@ -10,7 +10,6 @@
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/nic_discover.h"
-#include "topology/nic_hint.h"
 #include "topology/nic_port.h"
 #include "topology/pci_path.h"
 #include "util/sysfs.h"
@@ -286,8 +285,6 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
     nuioa_sysfs_close(&sysfs);
     if (!rc)
         rc = nuioa_discover_paths(node, topology, err);
-    if (!rc)
-        nuioa_nic_hints_read(node, topology);
     if (!rc && set_nic_levels(node))
         rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
     if (!rc && node->distance.source == NUIOA_DISTANCE_SITE)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "topology/device_locality.h"
+
 enum nuioa_path nuioa_path_at(const struct nuioa_node *node, uint32_t gpu, uint32_t nic)
 {
     if (!node->paths || gpu >= node->gpu_count || nic >= node->nic_count)
@@ -30,12 +32,6 @@ static hwloc_obj_t find_pci(hwloc_topology_t topology, const char *address)
     return *address ? hwloc_get_pcidev_by_busidstring(topology, address) : NULL;
 }
 
-static bool same_device(hwloc_obj_t a, hwloc_obj_t b)
-{
-    const struct hwloc_pcidev_attr_s *one = &a->attr->pcidev, *other = &b->attr->pcidev;
-    return one->domain == other->domain && one->bus == other->bus && one->dev == other->dev;
-}
-
 static bool is_bridge(hwloc_obj_t obj)
 {
     return obj && obj->type == HWLOC_OBJ_BRIDGE;
@@ -45,7 +41,7 @@ static bool is_bridge(hwloc_obj_t obj)
 static enum nuioa_path by_bridges(hwloc_obj_t gpu, hwloc_obj_t nic)
 {
     unsigned below_gpu = 0;
-    if (same_device(gpu, nic))
+    if (nuioa_device_is_same(gpu, nic))
         return NUIOA_PATH_PIX;
     for (hwloc_obj_t a = gpu->parent; is_bridge(a); a = a->parent, below_gpu++) {
         unsigned below_nic = 0;

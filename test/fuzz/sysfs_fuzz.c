@@ -18,7 +18,6 @@
 #include "topology/hwloc_open.h"
 #include "topology/nic_counters.h"
 #include "topology/nic_discover.h"
-#include "topology/nic_hint.h"
 #include "topology/nic_port.h"
 #include "unit/machine.h"
 
@@ -127,7 +126,6 @@ static void discover(const char *root)
     for (uint32_t i = 0; i < node.nic_count; i++)
         read_counters(&sysfs, &node.nics[i]);
     nuioa_sysfs_close(&sysfs);
-    nuioa_nic_hints_read(&node, topology);
     nuioa_nic_judge(&node);
     nuioa_node_free(&node);
 }
