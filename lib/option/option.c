@@ -20,7 +20,7 @@ void nuioa_options_init(struct nuioa_options *options)
         *texts[i] = '\0';
     for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++)
         if (*option->initial)
-            nuioa_option_store(option, options, option->initial, NULL);
+            option->set(option, options, option->initial, NULL);
     options->export_given = false;
 }
 
@@ -209,7 +209,7 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
                           spelling, value);
 
     struct nuioa_error detail = { "" };
-    int rc = nuioa_option_store(option, options, value, &detail);
+    int rc = option->set(option, options, value, &detail);
     if (rc)
         return nuioa_fail(err, rc, "%s%s: %s", where, spelling, detail.text);
     if (is_main_switch(option))

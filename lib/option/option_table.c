@@ -246,24 +246,6 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
     return 0;
 }
 
-int nuioa_option_store(const struct nuioa_option *option, struct nuioa_options *options,
-                       const char *value, struct nuioa_error *err)
-{
-    switch (option->kind) {
-    case NUIOA_OPTION_SWITCH: return set_switch(option, options, value, err);
-    case NUIOA_OPTION_WORD: return set_word(option, options, value, err);
-    case NUIOA_OPTION_MS: return set_ms(option, options, value, err);
-    case NUIOA_OPTION_COST: return set_cost(option, options, value, err);
-    case NUIOA_OPTION_PATH: return set_path(option, options, value, err);
-    case NUIOA_OPTION_HINTS: return set_hints(option, options, value, err);
-    case NUIOA_OPTION_NIC: return set_nic(option, options, value, err);
-    case NUIOA_OPTION_NIC_ROLE: return set_nic_role(option, options, value, err);
-    case NUIOA_OPTION_RAILS: return set_rails(option, options, value, err);
-    case NUIOA_OPTION_EXPORT: return set_export(option, options, value, err);
-    }
-    return -EINVAL;
-}
-
 /* --- the table ------------------------------------------------------------------------------- */
 
 #define FIELD(name) offsetof(struct nuioa_options, name), sizeof(((struct nuioa_options *)0)->name)
@@ -274,71 +256,71 @@ const struct nuioa_option nuioa_option_table[] = {
       "off: nothing; export: ranks are told NIC and leader; on, plain --nuioa: ranks are placed; "
       "force: even against --cpu-bind and GPUs; report, explain: say what was done, why; "
       "report,off: change nothing, report; comma list",
-      false, NUIOA_OPTION_SWITCH, FIELD(mode) },
+      false, set_switch, FIELD(mode) },
     { "hints", "none|LIST|FILE", "none",
       "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE with these, or "
       "a profile, begins with /, ./ or @",
-      false, NUIOA_OPTION_HINTS, FIELD(hints) },
+      false, set_hints, FIELD(hints) },
     { "policy", "bandwidth|latency", "bandwidth",
       "what the job is bound by: received bytes, or messages",
-      false, NUIOA_OPTION_WORD, FIELD(policy) },
+      false, set_word, FIELD(policy) },
     { "cores", "auto|keep|share|pack", "auto",
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
       "NICs outwards; auto: share, and use free cores, if you typed --nuioa, else keep",
-      false, NUIOA_OPTION_WORD, FIELD(cores) },
+      false, set_word, FIELD(cores) },
     { "gpus", "auto|follow|keep|local-rank|local-rank:block", "auto",
       "follow: CPUs follow GPUs, ranks move to the NUMA nodes of theirs; keep: with GPUs ranks "
       "stay; auto: follow if you typed --nuioa, else keep; local-rank: as auto, and where ranks "
       "see the same G GPUs, local rank i uses the one with the number i mod G; local-rank:block: "
       "of R ranks, i * G / R",
-      false, NUIOA_OPTION_WORD, FIELD(gpus) },
+      false, set_word, FIELD(gpus) },
     { "nic", "auto|PATTERN", "auto",
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
       "best fabric that is up, by GPUs and rate",
-      false, NUIOA_OPTION_NIC, FIELD(nic) },
+      false, set_nic, FIELD(nic) },
     { "nic_role", "none|PATTERN:ROLE,...", "none",
       "what NICs are for: compute, storage or management; those that are not for compute are used "
       "by nobody but by name (nic=NAME); * and ? in patterns; the last one that matches counts",
-      false, NUIOA_OPTION_NIC_ROLE, FIELD(nic_role) },
+      false, set_nic_role, FIELD(nic_role) },
     { "rails", "auto|1-64|connected", "auto",
       "how many NICs a rank uses, the nearest ones; auto: those equally near, shared out among the "
       "ranks; connected: every NIC reaches every other; comma list",
-      false, NUIOA_OPTION_RAILS, FIELD(rails) },
+      false, set_rails, FIELD(rails) },
     { "mem", "off|local|nic|interleave", "off",
       "off: no memory policy; local: preferred on the rank's NUMA node (not for ranks that span "
       "NUMA nodes, unless OMP_NUM_THREADS=1); nic: on its NIC's, for a rank alone spread over "
       "those of all its NICs; interleave: spread over those of all NICs in use",
-      false, NUIOA_OPTION_WORD, FIELD(mem) },
+      false, set_word, FIELD(mem) },
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",
-      false, NUIOA_OPTION_WORD, FIELD(leader) },
+      false, set_word, FIELD(leader) },
     { "threads", "auto|on|off", "auto",
       "on: with -c, bind OpenMP threads to cores (OMP_PLACES), the first one nearest the NIC, and "
       "the MPI library's progress thread; auto: only say which core that is (NUIOA_COMM_CPUS)",
-      false, NUIOA_OPTION_WORD, FIELD(threads) },
+      false, set_word, FIELD(threads) },
     { "export", "auto|env|pmix|locality|ucx|ofi|nccl|psm|mpich|nvshmem|none", "auto",
       "how ranks are told, comma list; auto: env, pmix, locality, and if you typed --nuioa the "
       "NICs of UCX and Cray's MPICH, where that is sure to be right; what you have set stays",
-      false, NUIOA_OPTION_EXPORT, FIELD(export_set) },
+      false, set_export, FIELD(export_set) },
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
-      false, NUIOA_OPTION_PATH, FIELD(trace) },
-    { "distances", "FILE", "", "NUMA distances measured by nuioa probe", true, NUIOA_OPTION_PATH,
+      false, set_path, FIELD(trace) },
+    { "distances", "FILE", "", "NUMA distances measured by nuioa probe", true, set_path,
       FIELD(distances) },
     { "cache", "FILE", "", "where the node's description is kept; /run/nuioa/HOST.cache", true,
-      NUIOA_OPTION_PATH, FIELD(cache) },
+      set_path, FIELD(cache) },
     { "topology", "FILE", "", "describe the node from this hwloc XML; nothing is bound then", true,
-      NUIOA_OPTION_PATH, FIELD(topology) },
+      set_path, FIELD(topology) },
     { "munge_socket", "FILE", "", "socket of munged",
-      true, NUIOA_OPTION_PATH, FIELD(munge_socket) },
+      true, set_path, FIELD(munge_socket) },
     { "deadline_ms", "1-60000", "2000",
       "how long discovery of a node may take at a launch, and how much processor time a plan", true,
-      NUIOA_OPTION_MS, FIELD(deadline_ms) },
+      set_ms, FIELD(deadline_ms) },
     { "remote_cost", "0-100", "0.30", "price of leaving the NIC's NUMA node",
-      true, NUIOA_OPTION_COST, FIELD(remote_cost) },
+      true, set_cost, FIELD(remote_cost) },
     { "hop_cost", "0-100", "0.05", "price of each distance level beyond the first",
-      true, NUIOA_OPTION_COST, FIELD(hop_cost) },
+      true, set_cost, FIELD(hop_cost) },
     { "load_cost", "0-100", "1", "price of traffic above an even share of the NICs",
-      true, NUIOA_OPTION_COST, FIELD(load_cost) },
+      true, set_cost, FIELD(load_cost) },
     { .name = "" },
 };
 /* clang-format on */

@@ -12,19 +12,13 @@
 
 struct nuioa_options;
 
-/* How the value of an option is read. */
-enum nuioa_option_kind {
-    NUIOA_OPTION_SWITCH,
-    NUIOA_OPTION_WORD,
-    NUIOA_OPTION_MS,
-    NUIOA_OPTION_COST,
-    NUIOA_OPTION_PATH,
-    NUIOA_OPTION_HINTS,
-    NUIOA_OPTION_NIC,
-    NUIOA_OPTION_NIC_ROLE,
-    NUIOA_OPTION_RAILS,
-    NUIOA_OPTION_EXPORT
-};
+struct nuioa_option;
+
+/* Reads `value` and stores it in `options`. Returns 0; or, for a value that is not accepted, a
+ * negative errno (-EINVAL; -ENOMEM for hints) with *err, and nothing is changed. `err` may be
+ * NULL. */
+typedef int nuioa_option_setter(const struct nuioa_option *option, struct nuioa_options *options,
+                                const char *value, struct nuioa_error *err);
 
 struct nuioa_option {
     char name[16];      /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
@@ -34,7 +28,7 @@ struct nuioa_option {
                             a text it takes back what an earlier source has set */
     const char *help;   /* its meaning, one line for nuioa_options_help */
     bool admin;         /* only plugstack.conf and the command line of nuioa(1) may set it */
-    enum nuioa_option_kind kind;
+    nuioa_option_setter *set; /* only nuioa_options_init and nuioa_options_set call it */
     size_t field, size; /* offset and size in bytes of the option's field in struct nuioa_options */
 };
 
@@ -43,11 +37,5 @@ struct nuioa_option {
 
 /* All options. The first entry is the main switch; the last entry has no name. */
 extern const struct nuioa_option nuioa_option_table[];
-
-/* Reads `value` and stores it in `options`. Returns 0; or, for a value that is not accepted, a
- * negative errno (-EINVAL; -ENOMEM for hints) with *err, and nothing is changed. `err` may be NULL.
- * Only nuioa_options_init and nuioa_options_set call it. */
-int nuioa_option_store(const struct nuioa_option *option, struct nuioa_options *options,
-                       const char *value, struct nuioa_error *err);
 
 #endif
