@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/environment.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +50,7 @@ static void put_nics(struct nuioa_block *b, const struct nuioa_assignment *assig
 int nuioa_environment_nics(const struct nuioa_assignment *assignment, const struct nuioa_node *node,
                            const struct nuioa_options *options, char *env, size_t size)
 {
-    struct nuioa_block b;
-    if (nuioa_block_begin(&b, env, size) < 0)
-        return -ENOSPC;
+    struct nuioa_block b = nuioa_block_begin(env, size);
     if (options->export_set & NUIOA_EXPORT_ENV)
         put_nics(&b, assignment, node);
     return nuioa_block_end(&b);
@@ -63,10 +60,8 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size)
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
-    struct nuioa_block b;
+    struct nuioa_block b = nuioa_block_begin(env, size);
     char text[NUIOA_BLOCK_ENTRY_MAX];
-    if (nuioa_block_begin(&b, env, size) < 0)
-        return -ENOSPC;
     if (!(options->export_set & NUIOA_EXPORT_ENV))
         return nuioa_block_end(&b);
     nuioa_block_put(&b, "NUIOA_VERSION=1");
@@ -142,10 +137,8 @@ int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uin
                               char *env, size_t size)
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
-    struct nuioa_block b;
+    struct nuioa_block b = nuioa_block_begin(env, size);
     char places[NUIOA_BLOCK_ENTRY_MAX];
-    if (nuioa_block_begin(&b, env, size) < 0)
-        return -ENOSPC;
     if (plan->binds_threads && nuioa_places_text(assignment, places, sizeof(places))) {
         nuioa_block_put(&b, "OMP_PLACES=%s", places);
         nuioa_block_put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");

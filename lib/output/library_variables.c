@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/library_variables.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -273,9 +272,7 @@ int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_no
     bool guessed = plan->usable.guessed || (plan->usable.doubted && !assignment->gpu_count) ||
                    is_doubted(node, choice);
     unsigned wanted = options->export_set;
-    struct nuioa_block b;
-    if (nuioa_block_begin(&b, env, size) < 0)
-        return -ENOSPC;
+    struct nuioa_block b = nuioa_block_begin(env, size);
     if (wanted & NUIOA_EXPORT_UCX && own.count && !guessed)
         put_ucx(&b, node, choice, own.count);
     if (plan->usable.connected && own.count && !guessed)
@@ -402,10 +399,8 @@ int nuioa_library_auto(const struct nuioa_plan *plan, const struct nuioa_node *n
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     uint32_t room[UCX_RAILS];
     struct choice choice;
-    struct nuioa_block b;
+    struct nuioa_block b = nuioa_block_begin(env, size);
     unsigned set = options->export_set;
-    if (nuioa_block_begin(&b, env, size) < 0)
-        return -ENOSPC;
     if (!(set & NUIOA_EXPORT_AUTO) ||
         judge(plan, node, assignment, room, &choice) != NUIOA_AUTO_SET)
         return nuioa_block_end(&b);

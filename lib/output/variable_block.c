@@ -6,13 +6,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-int nuioa_block_begin(struct nuioa_block *b, char *text, size_t size)
+struct nuioa_block nuioa_block_begin(char *text, size_t size)
 {
-    *b = (struct nuioa_block){ .text = text, .size = size };
-    if (size < 1)
-        return -ENOSPC;
-    text[0] = '\0';
-    return 0;
+    if (size)
+        text[0] = '\0';
+    return (struct nuioa_block){ .text = text, .size = size, .rc = size ? 0 : -ENOSPC };
 }
 
 void nuioa_block_put(struct nuioa_block *b, const char *fmt, ...)

@@ -10,16 +10,15 @@
 /* The limit for one "NAME=value", in bytes with its NUL. */
 #define NUIOA_BLOCK_ENTRY_MAX 4096
 
-/* A block that is being written. nuioa_block_begin fills it. */
+/* A block that is being written. nuioa_block_begin makes it. */
 struct nuioa_block {
     char *text;        /* the caller's */
     size_t size, used; /* bytes; `used` is without the NUL that ends the block */
     int rc;            /* -ENOSPC once an entry did not fit, else 0 */
 };
 
-/* Begins an empty block in the caller's text[size]. Returns 0; or -ENOSPC if `size` is 0, and
- * nothing may be added then. */
-int nuioa_block_begin(struct nuioa_block *block, char *text, size_t size);
+/* Returns an empty block in the caller's text[size]. Without room for its end it has failed. */
+struct nuioa_block nuioa_block_begin(char *text, size_t size);
 
 /* Adds one entry. An entry of NUIOA_BLOCK_ENTRY_MAX bytes or more is left out. An entry that does
  * not fit into the block makes the block fail: this one and all later ones are left out. */
