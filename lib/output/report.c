@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "output/report_explain.h"
+#include "output/report_node.h"
 #include "output/report_rows.h"
 
 struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
@@ -60,11 +61,14 @@ void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
 
 static void print_ranks(const struct nuioa_report_rows *rows, const char *host, FILE *out)
 {
-    double heaviest = nuioa_report_heaviest(rows->row, rows->count);
+    double heaviest = 0;
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     table.lost = rows->lost;
     nuioa_report_add_heads(&table);
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->row[i].count == 1 && rows->row[i].weight > heaviest)
+            heaviest = rows->row[i].weight;
     for (uint32_t i = 0; i < rows->count; i++)
         nuioa_report_add_row(&table, host, &rows->row[i], heaviest);
     nuioa_text_table_print(&table, out, 2);
@@ -88,11 +92,7 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
         if (plan->advice & 1u << i)
             nuioa_text_table_wrap(out, 0, nuioa_advice_text((enum nuioa_advice)i));
     nuioa_report_cost(&totals, out);
-    for (unsigned i = 0; i < plan->warnings.count; i++) {
-        char line[300];
-        snprintf(line, sizeof(line), "warning: %s", plan->warnings.text[i]);
-        nuioa_text_table_wrap(out, 0, line);
-    }
+    report_warnings(&plan->warnings, out);
     if (explain)
         report_explain_rest(plan, node, options, shown, out);
 }

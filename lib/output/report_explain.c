@@ -64,23 +64,11 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 static const char heads[][12] = { "before", "order", "local", "partners", "why" };
 enum { HEADS = sizeof(heads) / sizeof(*heads) };
 
-/* Adds the level where Slurm put the rank, if it was another one. */
-static void add_change(struct nuioa_text_table *table, const struct nuioa_assignment *p, bool alone)
+/* Returns true if Slurm put the rank on another level, and both are known. */
+static bool is_changed(const struct nuioa_assignment *p)
 {
-    if (!alone || p->costs.level_before == p->level || p->costs.level_before == NUIOA_NO_LEVEL ||
-        p->level == NUIOA_NO_LEVEL)
-        nuioa_text_table_add(table, "%s", "");
-    else
-        nuioa_text_table_add(table, "%u", p->costs.level_before);
-}
-
-/* Adds the rank's position by weight. */
-static void add_order(struct nuioa_text_table *table, const struct nuioa_assignment *p, bool known)
-{
-    if (known)
-        nuioa_text_table_add(table, "%u", p->costs.heavier + 1);
-    else
-        nuioa_text_table_add(table, "%s", "");
+    return p->costs.level_before != p->level && p->costs.level_before != NUIOA_NO_LEVEL &&
+           p->level != NUIOA_NO_LEVEL;
 }
 
 /* Adds the percentage of the traffic on the node that stays on the NUMA nodes of the ranks. */
@@ -93,10 +81,7 @@ static void add_local(struct nuioa_text_table *table, const struct nuioa_plan *p
             local += plan->assignments[i].costs.local;
             beside += plan->assignments[i].costs.beside;
         }
-    if (local > 0)
-        nuioa_text_table_add(table, "%.0f %%", 100 * beside / local);
-    else
-        nuioa_text_table_add(table, "%s", "");
+    nuioa_text_table_add(table, local > 0 ? "%.0f %%" : "", local > 0 ? 100 * beside / local : 0);
 }
 
 /* Adds the main partners that are on the same NUMA nodes. */
@@ -127,11 +112,9 @@ static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *p
           : p->level > p->costs.level_before ? &farther
                                              : &equal) += 1;
     }
-    if (nearer + farther + equal)
-        nuioa_text_table_add(table, "%u nearer, %u farther, %u equally far", nearer, farther,
-                             equal);
-    else
-        nuioa_text_table_add(table, "none moved");
+    nuioa_text_table_add(
+        table, nearer + farther + equal ? "%u nearer, %u farther, %u equally far" : "none moved",
+        nearer, farther, equal);
 }
 
 unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
@@ -148,8 +131,9 @@ unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_
         bool alone = rows->row[i].count == 1;
         char why[64];
         nuioa_report_add_row(&table, NULL, &rows->row[i], 0);
-        add_change(&table, first, alone);
-        add_order(&table, first, alone && plan->hinted);
+        nuioa_text_table_add(&table, alone && is_changed(first) ? "%u" : "",
+                             first->costs.level_before);
+        nuioa_text_table_add(&table, alone && plan->hinted ? "%u" : "", first->costs.heavier + 1);
         add_local(&table, plan, rows, i);
         add_partners(&table, plan, first, alone);
         if (alone)

@@ -252,6 +252,15 @@ static void print_head(const struct nuioa_node *node, FILE *out)
     nuioa_text_table_wrap(out, 0, head);
 }
 
+void report_warnings(const struct nuioa_warnings *warnings, FILE *out)
+{
+    for (unsigned i = 0; i < warnings->count; i++) {
+        char line[300];
+        snprintf(line, sizeof(line), "warning: %s", warnings->text[i]);
+        nuioa_text_table_wrap(out, 0, line);
+    }
+}
+
 char *nuioa_report_node(const struct nuioa_node *node)
 {
     char *text = NULL;
@@ -265,13 +274,9 @@ char *nuioa_report_node(const struct nuioa_node *node)
     print_distance(node, out);
     print_nics(node, out);
     print_gpus(node, out);
-    for (unsigned i = 0; i < node->warnings.count; i++) {
-        char line[300];
-        snprintf(line, sizeof(line), "warning: %s", node->warnings.text[i]);
-        if (!i)
-            fputc('\n', out);
-        nuioa_text_table_wrap(out, 0, line);
-    }
+    if (node->warnings.count)
+        fputc('\n', out);
+    report_warnings(&node->warnings, out);
     if (fclose(out)) {
         free(text);
         return NULL;
