@@ -178,8 +178,8 @@ TEST(test_no_part)
     struct nuioa_profile part;
     struct nuioa_error err;
     uint32_t ranks[] = { UINT32_MAX, NUIOA_PROFILE_RANKS_MAX };
-    char path[] = "/tmp/nuioa-part-XXXXXX.prof";
-    int fd = mkstemps(path, 5);
+    char path[] = "/tmp/nuioa-part-XXXXXX.x.prof"; /* a digit there would be a rank */
+    int fd = mkstemps(path, 7);
     assert_int_equal(write(fd, "0 1\n1 0\n", 8), 8);
     assert_int_equal(nuioa_profile_read_part(path, ranks, 2, &part, &err), 0);
     assert_int_equal(part.flow_count, 0);
