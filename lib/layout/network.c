@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/word.h"
 
 #define NONE UINT32_MAX
 
@@ -81,10 +82,9 @@ static void take_word(struct element *e, char *word)
 static int take_line(struct parser *p, char *line)
 {
     struct element e = { .name = "", .nodes = "", .below = "", .parent = NONE };
-    char *save = NULL;
     line[strcspn(line, "#")] = '\0';
     bool lowest = !strstr(line, "AggregatedBlock=");
-    for (char *word = strtok_r(line, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
+    for (char *word; (word = nuioa_next_word(&line, " \t\r"));)
         take_word(&e, word);
     if (!*e.name)
         return 0;
@@ -104,10 +104,9 @@ static int take_line(struct parser *p, char *line)
 
 static int read_lines(struct parser *p)
 {
-    char *save = NULL;
+    char *rest = p->copy, *line;
     int rc = 0;
-    for (char *line = strtok_r(p->copy, "\n", &save); line && !rc;
-         line = strtok_r(NULL, "\n", &save))
+    while (!rc && (line = nuioa_next_word(&rest, "\n")))
         rc = take_line(p, line);
     for (uint32_t i = 1; i < p->count && !rc; i++)
         if (p->elements[i].block != p->elements[0].block)

@@ -8,12 +8,8 @@
 
 #include "util/number.h"
 
-struct span {
-    uint32_t first, last, stride;
-};
-
-/* Parses "7", "0-39" or "0-39992:8". */
-static int parse_span(char *text, struct span *span)
+/* Parses "7", "0-39" or "0-39992:8". Sets all of *span but the weight. */
+static int parse_span(char *text, struct nuioa_hint *span)
 {
     char *stride = strchr(text, ':');
     char *last = strchr(text, '-');
@@ -33,55 +29,42 @@ static int parse_span(char *text, struct span *span)
     return span->first <= span->last ? 0 : -EINVAL;
 }
 
-static void add(struct nuioa_hints *hints, const struct span *span, double weight)
-{
-    hints->items[hints->count++] =
-        (struct nuioa_hint){ span->first, span->last, span->stride, weight };
-}
-
-/* Parses "RANKS:WEIGHT" or "rest:WEIGHT"; the weight is behind the last colon. */
-static int parse_weighted(struct nuioa_hints *hints, char *item)
+/* Parses "RANKS:WEIGHT" or "rest:WEIGHT", where the weight is behind the last colon; or, if the
+ * ranks are `heavy`, RANKS. */
+static int parse_item(struct nuioa_hints *hints, char *item, bool heavy)
 {
     char *colon = strrchr(item, ':');
-    struct span span;
-    double weight;
-    if (!colon)
+    struct nuioa_hint hint = { .weight = 1 };
+    if (!heavy && !colon)
         return -EINVAL;
-    *colon = '\0';
-    if (nuioa_parse_decimal(colon + 1, &weight) < 0)
-        return -EINVAL;
-    if (!strcmp(item, "rest")) {
-        hints->rest = weight;
-        return 0;
+    if (!heavy) {
+        *colon = '\0';
+        if (nuioa_parse_decimal(colon + 1, &hint.weight) < 0)
+            return -EINVAL;
+        if (!strcmp(item, "rest")) {
+            hints->rest = hint.weight;
+            return 0;
+        }
     }
-    if (parse_span(item, &span) < 0)
+    if (parse_span(item, &hint) < 0)
         return -EINVAL;
-    add(hints, &span, weight);
+    hints->items[hints->count++] = hint;
     return 0;
 }
 
-static int parse_heavy(struct nuioa_hints *hints, char *item)
-{
-    struct span span;
-    if (parse_span(item, &span) < 0)
-        return -EINVAL;
-    add(hints, &span, 1);
-    return 0;
-}
-
-/* Splits the list at its commas, in place. `parse` gets a copy of each item, which it may
- * change. */
-static int parse_items(struct nuioa_hints *hints, char *list,
-                       int (*parse)(struct nuioa_hints *, char *), const char *wanted,
-                       struct nuioa_error *err)
+/* Splits the list at its commas, in place, and parses a copy of each item, which is changed. */
+static int parse_items(struct nuioa_hints *hints, char *list, bool heavy, struct nuioa_error *err)
 {
     for (char *item = list, *next; item; item = next) {
         char copy[64];
         next = strchr(item, ',');
         if (next)
             *next++ = '\0';
-        if (nuioa_copy(copy, sizeof(copy), item) < 0 || parse(hints, copy) < 0)
-            return nuioa_fail(err, -EINVAL, "'%.60s' is not %s", item, wanted);
+        if (nuioa_copy(copy, sizeof(copy), item) < 0 || parse_item(hints, copy, heavy) < 0)
+            return nuioa_fail(
+                err, -EINVAL, "'%.60s' is not %s", item,
+                heavy ? "RANKS behind heavy=, such as 0,8 or 0-7 or 0-56:8"
+                      : "RANKS:WEIGHT, such as 0:10, rest:0; a FILE begins with /, ./ or @");
     }
     return 0;
 }
@@ -106,11 +89,9 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
     if (!copy || !hints->items)
         nuioa_fail(err, rc, "out of memory");
     else if (!strncmp(copy, "heavy=", 6))
-        rc = parse_items(hints, copy + 6, parse_heavy,
-                         "RANKS behind heavy=, such as 0,8 or 0-7 or 0-56:8", err);
+        rc = parse_items(hints, copy + 6, true, err);
     else
-        rc = parse_items(hints, copy, parse_weighted,
-                         "RANKS:WEIGHT, such as 0:10, rest:0; a FILE begins with /, ./ or @", err);
+        rc = parse_items(hints, copy, false, err);
     free(copy);
     if (rc < 0)
         nuioa_hints_free(hints);
@@ -155,7 +136,7 @@ int nuioa_ranks_parse(const char *list, uint32_t *ranks, unsigned max, struct nu
     unsigned count = 0;
     while (list) {
         char item[64];
-        struct span span;
+        struct nuioa_hint span;
         size_t length = strcspn(list, ",");
         snprintf(item, sizeof(item), "%.*s", (int)(length < 64 ? length : 63), list);
         if (length >= sizeof(item) || parse_span(item, &span) < 0)

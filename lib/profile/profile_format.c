@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/word.h"
 
 #define FLOW_ROOM_MIN 1024
 
@@ -34,11 +35,9 @@ int profile_number(const struct profile_reader *r, const char *field, double *va
 
 unsigned profile_split(char *line, char **fields, unsigned max)
 {
-    char *save = NULL;
     unsigned count = 0;
-    for (char *f = strtok_r(line, " \t\r\n", &save); f && count < max;
-         f = strtok_r(NULL, " \t\r\n", &save))
-        fields[count++] = f;
+    while (count < max && (fields[count] = nuioa_next_word(&line, " \t\r\n")))
+        count++;
     return count;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/profile_format.h"
+#include "util/word.h"
 
 #define BLANK " \t\r\n"
 
@@ -43,7 +44,6 @@ static int read_cell(struct profile_reader *r, const char *field, uint32_t colum
 
 static int read_row(struct profile_reader *r, char *line)
 {
-    char *save = NULL;
     uint32_t column = 0;
     int rc = 0;
     line[strcspn(line, "#")] = '\0';
@@ -52,7 +52,7 @@ static int read_row(struct profile_reader *r, char *line)
     uint32_t ranks = r->profile->rank_count;
     if (!rc && r->row == ranks)
         return profile_fail(r, "more rows than the %u columns of the first", ranks);
-    for (char *f = strtok_r(line, BLANK, &save); f && !rc; f = strtok_r(NULL, BLANK, &save)) {
+    for (char *f; !rc && (f = nuioa_next_word(&line, BLANK));) {
         if (column == ranks)
             return profile_fail(r, "more than the %u columns of the first row", ranks);
         rc = read_cell(r, f, column++);

@@ -12,6 +12,7 @@
 
 #include "profile/hints.h"
 #include "profile/profile_format.h"
+#include "util/word.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -134,10 +135,8 @@ static int read_file(const char *path, const struct profile_format *format,
 /* Appends the items of a line to the list, which has *used bytes so far. Returns 0 or -EFBIG. */
 static int add_items(char *line, char *list, size_t size, size_t *used)
 {
-    char *save = NULL;
     line[strcspn(line, "#")] = '\0';
-    for (char *item = strtok_r(line, ", \t\r\n", &save); item;
-         item = strtok_r(NULL, ", \t\r\n", &save)) {
+    for (char *item; (item = nuioa_next_word(&line, ", \t\r\n"));) {
         int n = snprintf(list + *used, size - *used, "%s%s", *used ? "," : "", item);
         if (n < 0 || (size_t)n >= size - *used)
             return -EFBIG;

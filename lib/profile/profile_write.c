@@ -15,16 +15,21 @@ static void put(FILE *out, double value)
     fprintf(out, " %s", nuioa_print_decimal(value, text, sizeof(text)));
 }
 
-static int sorted_copy(const struct nuioa_profile *profile, struct nuioa_profile *copy)
+/* Makes a copy of the flows, sorted, and opens the file. After an error there is neither. */
+static int begin(const struct nuioa_profile *profile, const char *path,
+                 struct nuioa_profile *sorted, struct nuioa_new_file *file, struct nuioa_error *err)
 {
-    *copy = (struct nuioa_profile){ .flow_count = profile->flow_count };
-    copy->flows = malloc((profile->flow_count ? profile->flow_count : 1) * sizeof(*copy->flows));
-    if (!copy->flows)
-        return -ENOMEM;
+    *sorted = (struct nuioa_profile){ .flow_count = profile->flow_count };
+    sorted->flows = malloc(((size_t)profile->flow_count + 1) * sizeof(*sorted->flows));
+    if (!sorted->flows)
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     if (profile->flow_count)
-        memcpy(copy->flows, profile->flows, profile->flow_count * sizeof(*copy->flows));
-    nuioa_profile_merge(copy);
-    return 0;
+        memcpy(sorted->flows, profile->flows, profile->flow_count * sizeof(*sorted->flows));
+    nuioa_profile_merge(sorted);
+    int rc = nuioa_new_file_open(file, path, err);
+    if (rc)
+        nuioa_profile_free(sorted);
+    return rc;
 }
 
 static bool is_idle(const struct nuioa_traffic *t)
@@ -36,14 +41,10 @@ int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
                         struct nuioa_error *err)
 {
     struct nuioa_profile sorted;
-    if (sorted_copy(profile, &sorted))
-        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     struct nuioa_new_file file;
-    int rc = nuioa_new_file_open(&file, path, err);
-    if (rc) {
-        nuioa_profile_free(&sorted);
+    int rc = begin(profile, path, &sorted, &file, err);
+    if (rc)
         return rc;
-    }
     FILE *out = file.stream;
     fprintf(out, "nuioa-profile 1\nranks %u%s\n", profile->rank_count,
             profile->partial ? " partial" : "");
@@ -81,16 +82,16 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
                                enum nuioa_metric metric, struct nuioa_error *err)
 {
     struct nuioa_profile sorted;
+    struct nuioa_new_file file;
     if (profile->rank_count > NUIOA_PROFILE_MATRIX_MAX)
         return nuioa_fail(err, -EINVAL, "%s: %u ranks are too many for a matrix (%d)", path,
                           profile->rank_count, NUIOA_PROFILE_MATRIX_MAX);
-    if (sorted_copy(profile, &sorted))
-        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
-    struct nuioa_new_file file;
-    int rc = nuioa_new_file_open(&file, path, err);
-    FILE *out = rc ? NULL : file.stream;
+    int rc = begin(profile, path, &sorted, &file, err);
+    if (rc)
+        return rc;
+    FILE *out = file.stream;
     uint32_t next = 0;
-    for (uint32_t i = 0; out && i < profile->rank_count && !ferror(out); i++) {
+    for (uint32_t i = 0; i < profile->rank_count && !ferror(out); i++) {
         for (uint32_t j = 0; j < profile->rank_count; j++) {
             struct nuioa_flow cell = { .source = i, .target = j };
             while (next < sorted.flow_count && sorted.flows[next].source == i &&
@@ -103,5 +104,5 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
         fputc('\n', out);
     }
     nuioa_profile_free(&sorted);
-    return out ? nuioa_new_file_close(&file, true, path, err) : rc;
+    return nuioa_new_file_close(&file, true, path, err);
 }
