@@ -5,25 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const struct nuioa_pair *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return x->second < y->second ? -1 : x->second > y->second;
-}
-
-static void merge_pairs(struct nuioa_layout_traffic *t)
-{
-    uint32_t kept = 0;
-    qsort(t->pairs, t->pair_count, sizeof(*t->pairs), compare_pairs);
-    for (uint32_t i = 0; i < t->pair_count; i++)
-        if (kept && !compare_pairs(&t->pairs[kept - 1], &t->pairs[i]))
-            t->pairs[kept - 1].bytes += t->pairs[i].bytes;
-        else
-            t->pairs[kept++] = t->pairs[i];
-    t->pair_count = kept;
-}
+#include "profile/profile_slice.h"
 
 int nuioa_layout_traffic_take(const struct nuioa_profile *profile, struct nuioa_layout_traffic *t)
 {
@@ -45,7 +27,7 @@ int nuioa_layout_traffic_take(const struct nuioa_profile *profile, struct nuioa_
             .bytes = f->bytes,
         };
     }
-    merge_pairs(t);
+    t->pair_count = nuioa_pairs_merge(t->pairs, t->pair_count);
     return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile_slice.h"
 #include "util/number.h"
 
 /* A stride with fewer ranks is no shorter than a list of them. */
@@ -113,24 +112,17 @@ int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, s
 
 /* --- weights from a profile ------------------------------------------------------------------- */
 
-/* nuioa_profile_slice makes the weights from a profile without flows, which has what each rank
- * exchanges if all others are on other nodes. */
+/* Each rank weighs what it exchanges if all others are on other nodes. */
 static int weigh_all(const struct nuioa_profile *profile, enum nuioa_policy policy, double *weight)
 {
-    struct nuioa_profile alone = { .rank_count = profile->rank_count };
-    struct nuioa_pair *pairs = NULL;
-    uint32_t pair_count, *ranks = malloc(profile->rank_count * sizeof(*ranks));
-    alone.ranks = calloc(profile->rank_count, sizeof(*alone.ranks));
-    int rc = ranks && alone.ranks ? nuioa_profile_traffic(profile, NULL, alone.ranks) : -ENOMEM;
-    if (!rc) {
-        for (uint32_t rank = 0; rank < profile->rank_count; rank++)
-            ranks[rank] = rank;
-        rc = nuioa_profile_slice(&alone, policy, ranks, profile->rank_count, weight, &pairs,
-                                 &pair_count, NULL);
-        free(pairs);
-    }
-    free(alone.ranks);
-    free(ranks);
+    struct nuioa_traffic *traffic = calloc(profile->rank_count, sizeof(*traffic));
+    int rc = traffic ? nuioa_profile_traffic(profile, NULL, traffic) : -ENOMEM;
+    bool has_large = false;
+    for (uint32_t rank = 0; !rc && rank < profile->rank_count; rank++)
+        has_large = has_large || traffic[rank].large_recv_bytes > 0;
+    for (uint32_t rank = 0; !rc && rank < profile->rank_count; rank++)
+        weight[rank] = nuioa_traffic_weight(&traffic[rank], policy, has_large);
+    free(traffic);
     return rc;
 }
 

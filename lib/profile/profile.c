@@ -54,16 +54,24 @@ void nuioa_profile_merge(struct nuioa_profile *profile)
     profile->flow_count = kept;
 }
 
+/* Returns for each rank whether a flow mentions it: malloc'd, NULL without memory. */
+static bool *find_paired(const struct nuioa_profile *profile)
+{
+    bool *paired = calloc(profile->rank_count, sizeof(*paired));
+    for (uint32_t i = 0; paired && i < profile->flow_count; i++)
+        paired[profile->flows[i].source] = paired[profile->flows[i].target] = true;
+    return paired;
+}
+
 int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
                           struct nuioa_traffic *traffic)
 {
-    bool *paired = calloc(profile->rank_count, sizeof(*paired));
+    bool *paired = find_paired(profile);
     if (!paired)
         return -ENOMEM;
     memset(traffic, 0, profile->rank_count * sizeof(*traffic));
     for (uint32_t i = 0; i < profile->flow_count; i++) {
         const struct nuioa_flow *f = &profile->flows[i];
-        paired[f->source] = paired[f->target] = true;
         if (node_of ? node_of[f->source] == node_of[f->target] : f->source == f->target)
             continue;
         traffic[f->source].sent_bytes += f->bytes;
@@ -91,9 +99,7 @@ double nuioa_traffic_weight(const struct nuioa_traffic *t, enum nuioa_policy pol
 static uint32_t count_unused(const struct nuioa_profile *profile, uint32_t *first)
 {
     uint32_t count = 0;
-    bool *paired = calloc(profile->rank_count, sizeof(*paired));
-    for (uint32_t i = 0; paired && i < profile->flow_count; i++)
-        paired[profile->flows[i].source] = paired[profile->flows[i].target] = true;
+    bool *paired = find_paired(profile);
     for (uint32_t rank = 0; paired && rank < profile->rank_count; rank++) {
         const struct nuioa_traffic *t = &profile->ranks[rank];
         if (!paired[rank] || t->sent_bytes + t->recv_bytes + t->sent_msgs + t->recv_msgs <= 0)
@@ -131,17 +137,6 @@ void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnin
             unused, unused == 1 ? "" : "s", first);
 }
 
-static bool has_large(const struct nuioa_profile *profile)
-{
-    for (uint32_t i = 0; i < profile->flow_count; i++)
-        if (profile->flows[i].large_bytes > 0)
-            return true;
-    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
-        if (profile->ranks[rank].large_recv_bytes > 0)
-            return true;
-    return false;
-}
-
 /* Counting sort. flows_of keeps the order of the flows, so that sums are the same, rounding
  * included, with an index and without. */
 int nuioa_profile_index(struct nuioa_profile *profile)
@@ -172,6 +167,5 @@ int nuioa_profile_index(struct nuioa_profile *profile)
     }
     profile->first_of = first;
     profile->flows_of = flows;
-    profile->has_large |= has_large(profile);
     return 0;
 }

@@ -47,7 +47,7 @@ struct nuioa_profile {
     uint32_t flow_count;
     struct nuioa_flow *flows; /* [flow_count] in the order of the file; a pair may be repeated */
     /* Some bytes of the profile are in large messages. If none are, the profile does not tell large
-       messages from small ones: most formats cannot. Readers and nuioa_profile_index set it. */
+       messages from small ones: most formats cannot. */
     bool has_large;
     /* The index, or NULL. The flows that rank r sends or receives are
        flows[flows_of[first_of[r]]] .. flows[flows_of[first_of[r + 1] - 1]]. */
@@ -83,9 +83,9 @@ int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *n
 double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_policy policy,
                             bool has_large);
 
-/* Makes the index in O(flows), and sets has_large. After that a slice costs no more than the flows
- * of its own ranks; srun makes a slice for each node. An older index is freed. Returns 0; or
- * -ENOMEM, and there is no index. nuioa_profile_free frees the index too. */
+/* Makes the index in O(flows). After that a slice costs no more than the flows of its own ranks;
+ * srun makes a slice for each node. An older index is freed. Returns 0; or -ENOMEM, and there is no
+ * index. nuioa_profile_free frees the index too. */
 int nuioa_profile_index(struct nuioa_profile *profile);
 
 /* The longest text of nuioa_profile_why, with the '\0'. */

@@ -72,8 +72,7 @@ static int compare_pairs(const void *a, const void *b)
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* Sorts the pairs and adds up equal ones. Returns how many are left. */
-static uint32_t merge_pairs(struct nuioa_pair *pairs, uint32_t count)
+uint32_t nuioa_pairs_merge(struct nuioa_pair *pairs, uint32_t count)
 {
     uint32_t kept = 0;
     if (count)
@@ -127,18 +126,18 @@ static uint32_t walk(struct slicer *s, const uint32_t *ranks, struct nuioa_pair 
     return found;
 }
 
-static void weigh_ranks(const struct nuioa_profile *profile, enum nuioa_policy policy,
-                        const uint32_t *ranks, uint32_t count, const struct nuioa_traffic *off,
-                        const bool *paired, double *weight, struct nuioa_warnings *warnings)
+static void weigh_ranks(const struct slicer *s, const uint32_t *ranks, double *weight,
+                        struct nuioa_warnings *warnings)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        bool known = ranks[i] < profile->rank_count;
-        const struct nuioa_traffic *recorded = known ? &profile->ranks[ranks[i]] : NULL;
-        weight[i] = nuioa_traffic_weight(recorded && !paired[i] ? recorded : &off[i], policy,
-                                         profile->has_large);
+    const struct nuioa_profile *p = s->profile;
+    for (uint32_t i = 0; i < s->count; i++) {
+        bool known = ranks[i] < p->rank_count;
+        const struct nuioa_traffic *traffic =
+            known && !s->paired[i] ? &p->ranks[ranks[i]] : &s->off[i];
+        weight[i] = nuioa_traffic_weight(traffic, s->policy, p->has_large);
         if (!known)
             nuioa_warn(warnings, "the profile has %u ranks: higher ones have weight 0",
-                       profile->rank_count);
+                       p->rank_count);
     }
 }
 
@@ -154,9 +153,9 @@ static int slice(struct slicer *s, const uint32_t *ranks, double *weight, struct
         if (!*pairs)
             return -ENOMEM;
         walk(s, ranks, *pairs);
-        *pair_count = merge_pairs(*pairs, found);
+        *pair_count = nuioa_pairs_merge(*pairs, found);
     }
-    weigh_ranks(s->profile, s->policy, ranks, s->count, s->off, s->paired, weight, warnings);
+    weigh_ranks(s, ranks, weight, warnings);
     return 0;
 }
 

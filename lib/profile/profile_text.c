@@ -54,6 +54,7 @@ static int read_traffic(struct profile_reader *r, char *fields[], unsigned count
                                 &t->large_recv_bytes };
     for (unsigned i = 0; i < 5 && !rc; i++)
         rc = profile_number(r, fields[2 + i], numbers[i]);
+    r->profile->has_large |= t->large_recv_bytes > 0;
     return rc;
 }
 
