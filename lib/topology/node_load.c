@@ -263,10 +263,7 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
     struct nuioa_sysfs sysfs;
     node->emulated = !hwloc_topology_is_thissystem(topology);
     load_names(node, topology);
-    if (!node->emulated || directory)
-        nuioa_sysfs_open(&sysfs, directory ? directory : "");
-    else
-        nuioa_sysfs_none(&sysfs);
+    nuioa_sysfs_open(&sysfs, directory ? directory : node->emulated ? NULL : "");
     int rc = load_numas(node, topology, native ? sysfs.numa : -1);
     if (!rc)
         rc = load_pus(node, topology);

@@ -40,29 +40,25 @@ int nuioa_parse_u32(const char *text, uint32_t max, uint32_t *value)
     return 0;
 }
 
+/* Steps behind the digits at *c. Returns false if there are none. */
+static bool skip_digits(const char **c)
+{
+    size_t count = strspn(*c, "0123456789");
+    *c += count;
+    return count;
+}
+
 /* Checks for the form DIGITS[.DIGITS][e[+-]DIGITS]. strtod alone would accept blanks, signs,
  * hexadecimal numbers and words. */
-static bool is_decimal(const char *text)
+static bool is_decimal(const char *c)
 {
-    const char *c = text;
-    while (is_digit(*c))
-        c++;
-    if (c == text)
+    if (!skip_digits(&c) || (*c == '.' && (c++, !skip_digits(&c))))
         return false;
-    if (*c == '.') {
-        if (!is_digit(*++c))
-            return false;
-        while (is_digit(*c))
-            c++;
-    }
     if (*c == 'e' || *c == 'E') {
         c++;
-        if (*c == '+' || *c == '-')
-            c++;
-        if (!is_digit(*c))
+        c += *c == '+' || *c == '-';
+        if (!skip_digits(&c))
             return false;
-        while (is_digit(*c))
-            c++;
     }
     return !*c;
 }

@@ -134,19 +134,10 @@ int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadlin
     char *got = NULL;
     *length = 0;
     int rc = collect(child->fd, nuioa_clock_ms() + deadline_ms, max, &got, length);
-    if (rc) {
+    if (rc)
         free(got);
-        return rc;
-    }
-    *bytes = got;
-    return 0;
-}
-
-int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
-                             void **bytes, size_t *length)
-{
-    int rc = nuioa_subprocess_read(child, deadline_ms, max, bytes, length);
-    nuioa_subprocess_end(child);
+    else
+        *bytes = got;
     return rc;
 }
 
@@ -178,5 +169,9 @@ int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadli
     *length = 0;
     /* The child may live longer than the deadline, so that a late one is -ETIMEDOUT and not 0. */
     int rc = nuioa_subprocess_start(&child, work, arg, -1, deadline_ms + 1000);
-    return rc < 0 ? rc : nuioa_subprocess_collect(&child, deadline_ms, max, bytes, length);
+    if (rc < 0)
+        return rc;
+    rc = nuioa_subprocess_read(&child, deadline_ms, max, bytes, length);
+    nuioa_subprocess_end(&child);
+    return rc;
 }

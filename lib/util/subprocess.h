@@ -29,22 +29,17 @@ struct nuioa_subprocess {
  * caller's memory, so `arg` stays the caller's. The child keeps the descriptor `keep` too, unless
  * it is -1. It dies after `life_ms` milliseconds, or when the calling thread ends, so that this
  * thread must live until then. Returns 0 and sets *child, which the same process must pass to
- * nuioa_subprocess_collect or nuioa_subprocess_end; or returns the negative errno of pipe2 or fork,
- * and there is no child. The caller's signal mask and other descriptors do not change. */
+ * nuioa_subprocess_end; or returns the negative errno of pipe2 or fork, and there is no child. The
+ * caller's signal mask and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
-/* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds from now,
- * and ends the child in every case. Returns 0 and sets *bytes to what the child wrote, *length
- * bytes that the caller frees with free(); -ETIMEDOUT; -EFBIG if it wrote more than `max` bytes;
- * -ENOMEM; or the negative errno of poll or read. After an error *bytes is as it was, and *length
- * says nothing. 0 does not mean that the child has finished its work: the caller must see that from
- * the bytes. */
-int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
-                             void **bytes, size_t *length);
-
-/* Does the same without ending the child, so that another process that shares the caller's memory
- * may read, too. */
+/* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds from now.
+ * The child is not ended, and another process that shares the caller's memory may call it. Returns
+ * 0 and sets *bytes to what the child wrote, *length bytes that the caller frees with free();
+ * -ETIMEDOUT; -EFBIG if it wrote more than `max` bytes; -ENOMEM; or the negative errno of poll or
+ * read. After an error *bytes is as it was, and *length says nothing. 0 does not mean that the
+ * child has finished its work: the caller must see that from the bytes. */
 int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
                           void **bytes, size_t *length);
 
@@ -57,8 +52,8 @@ void nuioa_subprocess_end(struct nuioa_subprocess *child);
 bool nuioa_subprocess_end_soon(struct nuioa_subprocess *child);
 
 /* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
- * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return,
- * and the child is ended in every case, as nuioa_subprocess_end does it. */
+ * nuioa_subprocess_start without `keep`, a nuioa_subprocess_read, and a nuioa_subprocess_end in
+ * every case. Returns what the first two return. */
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,
                          void **bytes, size_t *length);
 

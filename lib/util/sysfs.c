@@ -16,7 +16,7 @@
 static int open_class(const char *root, const char *name)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof(path), "%s/%s", root, name);
+    int length = root ? snprintf(path, sizeof(path), "%s/%s", root, name) : -1;
     if (length < 0 || (size_t)length >= sizeof(path))
         return -1;
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -29,11 +29,6 @@ void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root)
     sysfs->pci = open_class(root, "sys/bus/pci/devices");
     sysfs->drm = open_class(root, "sys/class/drm");
     sysfs->numa = open_class(root, "sys/devices/system/node");
-}
-
-void nuioa_sysfs_none(struct nuioa_sysfs *sysfs)
-{
-    *sysfs = (struct nuioa_sysfs){ .verbs = -1, .net = -1, .pci = -1, .drm = -1, .numa = -1 };
 }
 
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs)

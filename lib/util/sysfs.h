@@ -17,14 +17,10 @@ struct nuioa_sysfs {
     int numa;  /* sys/devices/system/node */
 };
 
-/* Opens the directories below `root`: "" for this machine, or the directory of a dump. The caller
- * closes them with nuioa_sysfs_close. It never fails: if a directory does not exist, everything in
- * it reads as absent. */
+/* Opens the directories below `root`: "" for this machine, the directory of a dump, or NULL for a
+ * topology without sysfs. The caller closes them with nuioa_sysfs_close. It never fails: if a
+ * directory does not exist, everything in it reads as absent. */
 void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root);
-
-/* Sets all descriptors to -1 without closing them, so that every read finds nothing: for topologies
- * without sysfs. */
-void nuioa_sysfs_none(struct nuioa_sysfs *sysfs);
 
 /* Closes the directories and sets them to -1. */
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs);

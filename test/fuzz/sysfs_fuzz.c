@@ -117,9 +117,7 @@ static void discover(const char *root)
     free(node.gpus);
     node.nics = NULL;
     node.gpus = NULL;
-    nuioa_sysfs_none(&sysfs);
-    if (root)
-        nuioa_sysfs_open(&sysfs, root);
+    nuioa_sysfs_open(&sysfs, root);
     INPUT_HOLDS(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
     INPUT_HOLDS(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
     INPUT_CHECK(node.gpu_count <= 1);

@@ -109,7 +109,8 @@ TEST(test_child_hangs_in_kernel)
     hanging = child.pid;
     unkillable = 1;
     alarm(LIMIT_S);
-    assert_int_equal(nuioa_subprocess_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_read(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    nuioa_subprocess_end(&child);
     assert_true(unkillable);
     alarm(0);
     assert_int_equal(length, 3);
@@ -233,7 +234,8 @@ TEST(test_child_keeps)
     int high = fcntl(lowest, F_DUPFD_CLOEXEC, 200); /* above the pipe to the child */
     int fds[] = { ends[1], other[1], lowest, high };
     assert_int_equal(nuioa_subprocess_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
-    assert_int_equal(nuioa_subprocess_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_read(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    nuioa_subprocess_end(&child);
     assert_int_equal(length, 3);
     assert_memory_equal(bytes, "ccc", 3); /* what it was not to keep */
     free(bytes);
