@@ -20,15 +20,6 @@ static enum nuioa_nic_role find_role(const char *word, size_t length)
     return NUIOA_ROLE_UNKNOWN;
 }
 
-/* Returns the last colon of the item text[length], before which the pattern ends, or NULL. */
-static const char *last_colon(const char *text, size_t length)
-{
-    for (size_t i = length; i > 0; i--)
-        if (text[i - 1] == ':')
-            return text + i - 1;
-    return NULL;
-}
-
 /* Reads the next item of the list into pattern[PATTERN_SIZE] and *role. Returns 1, 0 at the end of
  * the list, or -EINVAL with *err. */
 static int next_item(const char **rest, char *pattern, enum nuioa_nic_role *role,
@@ -39,7 +30,7 @@ static int next_item(const char **rest, char *pattern, enum nuioa_nic_role *role
     const char *item = *rest;
     size_t length = strcspn(item, ",");
     int shown = length < 60 ? (int)length : 60;
-    const char *colon = last_colon(item, length);
+    const char *colon = memrchr(item, ':', length); /* names have colons, too */
     size_t size = colon ? (size_t)(colon - item) : 0;
     if (!size || size >= PATTERN_SIZE)
         return nuioa_fail(err, -EINVAL, "'%.*s' names no NIC and role; " FORM, shown, item);
