@@ -3,9 +3,14 @@
 
 #include <math.h>
 
-double nuioa_measured_error(double mad, uint32_t n)
+/* How many standard errors of their difference two medians must differ by to be believed. */
+#define ERRORS 4
+
+/* Returns the standard error of a median of normal noise, in the unit of `mad`: 1.4826 mad is the
+ * standard deviation, and a median is 1.2533 times as uncertain as a mean. */
+static double error_of(const struct nuioa_nic_measured *m)
 {
-    return 1.2533 * 1.4826 * mad / sqrt(n);
+    return 1.2533 * 1.4826 * m->mad / sqrt(m->n);
 }
 
 /* How good it is: a rate, or what messages take turned over. 0: unknown. */
@@ -31,8 +36,6 @@ double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t 
     double most = worth(&measured[best], policy);
     if (measured[k].n < 2 || measured[best].n < 2)
         return 1; /* one value does not tell how values spread */
-    double doubt =
-        NUIOA_MEASURED_ERRORS * hypot(nuioa_measured_error(measured[k].mad, measured[k].n),
-                                      nuioa_measured_error(measured[best].mad, measured[best].n));
+    double doubt = ERRORS * hypot(error_of(&measured[k]), error_of(&measured[best]));
     return most - here < doubt * most ? 1 : most / here;
 }

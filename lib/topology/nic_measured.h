@@ -19,19 +19,10 @@ struct nuioa_nic_measured {
 /* The largest value of a member. */
 #define NUIOA_MEASURED_MAX 1e12
 
-/* Returns the standard error of a median of `n` values whose median absolute deviation is `mad`, in
- * the unit of `mad`: that of normal noise, where 1.4826 mad is the standard deviation and a median
- * is 1.2533 times as uncertain as a mean. `n` is not 0. */
-double nuioa_measured_error(double mad, uint32_t n);
-
-/* How many standard errors of their difference two medians must differ by to be believed to differ.
- * 4: noise does that once in 16,000 pairs. */
-#define NUIOA_MEASURED_ERRORS 4
-
 /* Returns the price of reaching NUMA node k from a NIC, 1 or more: how many times less the card
  * writes to it (or longer a message takes, with policy latency) than with its best NUMA node. A
- * difference that is not believed is none, and one of single values never is. `measured` has
- * `count` entries. Returns 0 if that was not measured. */
+ * difference of less than 4 standard errors is none: noise makes that once in 16,000 pairs. One of
+ * single values is none. `measured` has `count` entries. Returns 0 if that was not measured. */
 double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t count, uint32_t k,
                             enum nuioa_policy policy);
 
