@@ -220,6 +220,11 @@ def c_messages(name, defines):
         call = call.strip("{")
         if not call and (HELP.search(owner) or name in HELP_FILES) or QUIET.search(call):
             continue
+        field = toks[i - 2].text if toks[i - 1].text == "=" and toks[i - 3].text == "." else ""
+        if field in ("words", "excludes"):
+            continue
+        if field == "needs":  # of tools/tool.h
+            t.text = "--NAME requires --" + t.text
         args, end = groups(toks, at) if call else ([[t]], i)
         here = next((n for n, arg in enumerate(args) if t in arg), 0)
         spot = FORMAT_AT.get(call, here)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/cache_command.h"
+#include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "output/report.h"
@@ -49,8 +49,7 @@ static int keep(const char *path, const struct nuioa_source *source)
     if (nuioa_node_load(&node, source, &err))
         return tool_fail("%s", err.text);
     int rc = nuioa_cache_write(path, &node, source->distances, &err);
-    for (unsigned i = 0; i < node.warnings.count; i++)
-        fprintf(stderr, "nuioa: warning: %s\n", node.warnings.text[i]);
+    tool_warn(&node.warnings);
     nuioa_node_free(&node);
     if (rc && geteuid() && !strncmp(path, NUIOA_CACHE_DIR "/", strlen(NUIOA_CACHE_DIR "/")))
         return tool_fail("%s: only root can write there. Run nuioa cache as root, or name another "
@@ -63,23 +62,19 @@ int tool_cache(int argc, char **argv)
 {
     struct nuioa_source source = { NULL, NULL };
     const char *out = NULL;
-    bool showing = false, json = false, help = false;
-    const struct tool_option options[] = {
-        { "out", &out, NULL },
-        { "topology", &source.topology, NULL },
-        { "distances", &source.distances, NULL },
-        { "show", NULL, &showing },
-        { "json", NULL, &json },
-        { "help", NULL, &help },
-        { NULL, NULL, NULL },
+    bool showing = false, json = false;
+    struct tool_option options[] = {
+        { "out", .file = &out },
+        { "topology", .file = &source.topology },
+        { "distances", .file = &source.distances },
+        { "show", .flag = &showing },
+        { "json", .flag = &json, .needs = "show" },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)
         return rc;
-    if (help)
-        return tool_print(strdup(usage));
-    if (json && !showing)
-        return tool_usage(argv[0], "--json requires --show");
     if (showing && source.topology)
         return tool_usage(argv[0],
                           "--show prints the file of this node, not another machine: leave out "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/layout_command.h"
+#include "tools/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static const char unsafe[] =
 struct job {
     const char *hints, *hostfile;
     struct layout_wish wish;
-    bool json, force, help;
+    bool json, force;
     struct nuioa_layout_traffic traffic;
     struct layout_place place;
     struct nuioa_layout layout;
@@ -56,16 +56,16 @@ struct job {
 
 static int read_arguments(struct job *job, int argc, char **argv)
 {
-    const struct tool_option options[] = {
-        { "hints", &job->hints, NULL },
-        { "nodes", &job->wish.nodes, NULL },
-        { "tasks-per-node", &job->wish.tasks_per_node, NULL },
-        { "network", &job->wish.network, NULL },
-        { "hostfile", &job->hostfile, NULL },
-        { "force", NULL, &job->force },
-        { "json", NULL, &job->json },
-        { "help", NULL, &job->help },
-        { NULL, NULL, NULL },
+    struct tool_option options[] = {
+        { "hints", .file = &job->hints },
+        { "nodes", .text = &job->wish.nodes, .needs = "tasks-per-node" },
+        { "tasks-per-node", .text = &job->wish.tasks_per_node },
+        { "network", .file = &job->wish.network },
+        { "hostfile", .file = &job->hostfile },
+        { "force", .flag = &job->force, .needs = "hostfile" },
+        { "json", .flag = &job->json },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
     const char **words = calloc((size_t)argc, sizeof(*words));
     unsigned count = 0;
@@ -74,16 +74,10 @@ static int read_arguments(struct job *job, int argc, char **argv)
     int rc = tool_args_read_words(argc, argv, options, words, &count);
     if (!rc && count && !job->hints)
         job->hints = words[--count];
-    if (!rc && !job->help) {
-        if (count)
-            rc = tool_usage("layout", "'%.80s': one profile is enough", words[count - 1]);
-        else if (!job->hints)
-            rc = tool_usage("layout", "a profile is missing");
-        else if (job->wish.nodes && !job->wish.tasks_per_node)
-            rc = tool_usage("layout", "--nodes requires --tasks-per-node");
-        else if (job->force && !job->hostfile)
-            rc = tool_usage("layout", "--force requires --hostfile");
-    }
+    if (!rc && count)
+        rc = tool_usage("layout", "'%.80s': one profile is enough", words[count - 1]);
+    else if (!rc && !job->hints)
+        rc = tool_usage("layout", "a profile is missing");
     free(words);
     return rc;
 }
@@ -305,9 +299,7 @@ int tool_layout(int argc, char **argv)
 {
     struct job job = { 0 };
     int rc = read_arguments(&job, argc, argv);
-    if (!rc && job.help)
-        fputs(usage, stdout);
-    else if (!rc)
+    if (!rc)
         rc = answer(&job);
     nuioa_layout_free(&job.layout);
     layout_place_free(&job.place);

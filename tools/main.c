@@ -7,17 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/cache_command.h"
-#include "tools/doctor/doctor.h"
-#include "tools/exec/exec.h"
-#include "tools/exec/traffic.h"
-#include "tools/layout_command.h"
-#include "tools/plan_command.h"
-#include "tools/probe/probe.h"
-#include "tools/profile_command.h"
+#include "tools/commands.h"
 #include "tools/python.h"
 #include "tools/tool.h"
-#include "tools/topo.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
@@ -138,5 +130,5 @@ int main(int argc, char **argv)
     /* A result that could not be written, on a full disk for example, is an error. */
     if (fflush(stdout) || ferror(stdout))
         return tool_fail("standard output: %s", strerror(errno));
-    return status;
+    return status == TOOL_HELPED ? TOOL_DONE : status;
 }

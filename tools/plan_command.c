@@ -8,7 +8,7 @@
 #include "output/exported.h"
 #include "tools/exports.h"
 #include "tools/json.h"
-#include "tools/plan_command.h"
+#include "tools/commands.h"
 #include "tools/plan_gpus.h"
 #include "tools/plan_input.h"
 #include "tools/plan_option.h"
@@ -51,7 +51,7 @@ static const char usage[] =
 /* The command line and its files as they were read, kept until the plan is printed. */
 struct job {
     const char *xml, *format;
-    bool json, help, explain;
+    bool json, explain;
     struct nuioa_options options;
     struct nuioa_node node;
     struct plan_input input;
@@ -76,18 +76,19 @@ static int set_option(struct tool_args *args, void *context)
 
 static int read_arguments(struct job *job, int argc, char **argv)
 {
-    const struct tool_option options[] = {
-        { "tasks", &job->input.text.tasks, NULL },
-        { "cpus-per-task", &job->input.text.cpus_per_task, NULL },
-        { "allowed", &job->input.text.allowed, NULL },
-        { "binding", &job->input.binding, NULL },
-        { "ranks", &job->input.text.ranks, NULL },
-        { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },
-        { "json", NULL, &job->json },
-        { "help", NULL, &job->help },
-        { "explain", NULL, &job->explain },
-        { NULL, NULL, NULL },
+    struct plan_input *in = &job->input;
+    struct tool_option options[] = {
+        { "tasks", .number = &in->task_count, .min = 1, .max = PLAN_TASKS_MAX },
+        { "cpus-per-task", .number = &in->cpus_per_task, .min = 1, .max = UINT16_MAX },
+        { "allowed", .text = &in->text.allowed },
+        { "binding", .file = &in->binding },
+        { "ranks", .text = &in->text.ranks },
+        { "json", .flag = &job->json, .excludes = "xml format" },
+        { "xml", .file = &job->xml, .excludes = "format" },
+        { "format", .text = &job->format },
+        { "help", .flag = &job->options.help },
+        { "explain", .flag = &job->explain },
+        { .name = NULL },
     };
     job->input.command = argv[0];
     nuioa_exported_forget();
@@ -95,11 +96,9 @@ static int read_arguments(struct job *job, int argc, char **argv)
     job->options.mode = NUIOA_ON; /* the default is off, but here a plan was asked for */
     job->options.asked = true;
     int rc = tool_args_read(argc, argv, options, set_option, job);
-    if (rc || job->help || job->options.help)
+    if (rc || job->options.help)
         return rc;
     nuioa_options_finish(&job->options);
-    if (job->json + !!job->xml + !!job->format > 1)
-        return tool_usage(job->input.command, "--json, --xml and --format exclude each other");
     if (job->format && strcmp(job->format, "cpu-bind"))
         return tool_usage(job->input.command,
                           "--format: '%s' is not cpu-bind; for mpirun use nuioa exec", job->format);
@@ -143,12 +142,6 @@ static int print_xml(const struct job *job, const struct nuioa_plan *plan)
     return TOOL_DONE;
 }
 
-static void print_warnings(const struct nuioa_warnings *warnings)
-{
-    for (unsigned i = 0; i < warnings->count; i++)
-        fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
-}
-
 static int print(const struct job *job, const struct nuioa_plan *plan)
 {
     const struct nuioa_options *o = &job->options;
@@ -160,8 +153,8 @@ static int print(const struct job *job, const struct nuioa_plan *plan)
         tool_exports_print(plan, &job->node, o, explain);
         return rc;
     }
-    print_warnings(&plan->warnings);
-    print_warnings(&job->node.warnings);
+    tool_warn(&plan->warnings);
+    tool_warn(&job->node.warnings);
     if (!plan->moved)
         fprintf(stderr, "nuioa: no rank moves: %s\n", plan->reason);
     if (job->xml)
@@ -191,20 +184,12 @@ static int answer(struct job *job)
     return rc;
 }
 
-static int print_help(void)
-{
-    char *table = nuioa_options_help();
-    fputs(usage, stdout);
-    return tool_print(table);
-}
-
 int tool_plan(int argc, char **argv)
 {
-    struct job job;
-    memset(&job, 0, sizeof(job));
+    struct job job = { 0 };
     int rc = read_arguments(&job, argc, argv);
     if (!rc)
-        rc = job.help || job.options.help ? print_help() : answer(&job);
+        rc = job.options.help ? plan_option_help(usage) : answer(&job);
     plan_input_free(&job.input);
     nuioa_node_free(&job.node);
     return rc;

@@ -166,12 +166,9 @@ static uint32_t count_items(const char *list, char separator)
 /* Finds the number of tasks. All options that give it must give the same. */
 static int count_tasks(struct plan_input *input)
 {
-    const char *tasks = input->text.tasks, *ranks = input->text.ranks;
+    const char *ranks = input->text.ranks;
     uint32_t named = 0;
     int rc = 0;
-    if (tasks && (nuioa_parse_u32(tasks, PLAN_TASKS_MAX, &input->task_count) || !input->task_count))
-        return tool_usage(input->command, "--tasks: '%s' is not a number from 1 to %d", tasks,
-                          PLAN_TASKS_MAX);
     if (ranks)
         rc = read_ranks(input, ranks, &named);
     if (!rc && has_file(input))
@@ -198,11 +195,7 @@ static int count_tasks(struct plan_input *input)
 
 int plan_input_read(struct plan_input *input)
 {
-    const char *cpus_per_task = input->text.cpus_per_task, *allowed = input->text.allowed;
-    if (cpus_per_task &&
-        (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) || !input->cpus_per_task))
-        return tool_usage(input->command, "--cpus-per-task: '%s' is not a number from 1 to %d",
-                          cpus_per_task, CPU_MAX);
+    const char *allowed = input->text.allowed;
     if (allowed) {
         input->allowed = hwloc_bitmap_alloc();
         if (!input->allowed)

@@ -15,9 +15,9 @@
 struct plan_input {
     const char *command; /* for messages */
     struct {
-        const char *tasks, *cpus_per_task, *ranks, *allowed; /* NULL if not given */
+        const char *ranks, *allowed; /* NULL if not given */
     } text;
-    uint32_t task_count;
+    uint32_t task_count;      /* 0 if not given, until plan_input_read has found it */
     uint32_t cpus_per_task;   /* 0 if not given */
     uint32_t *ranks;          /* [task_count]: global ranks */
     bool whole_job;           /* no ranks were requested: these are taken for all of the job */

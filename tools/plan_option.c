@@ -24,3 +24,9 @@ int plan_option_set(struct tool_args *args, struct nuioa_options *options)
         return tool_usage(args->command, "%s", err.text);
     return 0;
 }
+
+int plan_option_help(const char *usage)
+{
+    fputs(usage, stdout);
+    return tool_print(nuioa_options_help());
+}

@@ -10,4 +10,7 @@
  * warning on stderr that the option went; or TOOL_USAGE after a message there. */
 int plan_option_set(struct tool_args *args, struct nuioa_options *options);
 
+/* Prints the usage of a command and the options of a plan. Returns the exit status. */
+int plan_option_help(const char *usage);
+
 #endif

@@ -5,11 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/profile_command.h"
+#include "tools/commands.h"
 #include "tools/profile_print.h"
 #include "tools/tool.h"
 #include "util/clock.h"
-#include "util/number.h"
 
 static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
@@ -30,11 +29,10 @@ static const char usage[] =
     "  --json                      print JSON, for programs\n";
 
 struct job {
-    const char *from, *metric, *nodes, *distribution, *out;
-    bool json, help, cyclic;
-    enum nuioa_profile_format format;
-    enum nuioa_metric measure;
-    uint32_t node_count;
+    const char *out;
+    bool json;
+    uint32_t format, metric; /* enum nuioa_profile_format, enum nuioa_metric */
+    uint32_t node_count, cyclic;
     const char **words, **paths; /* [word_count]: what was typed, what is read */
     unsigned word_count;
     struct copy {
@@ -43,54 +41,23 @@ struct job {
     } * copies;        /* [word_count] */
 };
 
-/* Returns the index of `word` in words[count], or -1; 0 if `word` is NULL. */
-static int choose(const char *word, const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!word || !strcmp(word, words[i]))
-            return i;
-    return -1;
-}
-
-static int check(struct job *job)
-{
-    static const char *const formats[] = { "", "nuioa", "matrix", "openmpi" };
-    static const char *const metrics[] = { "size", "msg", "avg" };
-    static const char *const layouts[] = { "block", "cyclic" };
-    int format = choose(job->from, formats, 4), metric = choose(job->metric, metrics, 3);
-    int layout = choose(job->distribution, layouts, 2);
-    if (format < 0 || (job->from && !format))
-        return tool_usage("profile", "--from: '%s' is not one of nuioa, matrix, openmpi",
-                          job->from);
-    if (metric < 0)
-        return tool_usage("profile", "--metric: '%s' is not one of size, msg, avg", job->metric);
-    if (layout < 0)
-        return tool_usage("profile", "--distribution: '%s' is not one of block, cyclic",
-                          job->distribution);
-    if (job->nodes && (nuioa_parse_u32(job->nodes, NUIOA_PROFILE_RANKS_MAX, &job->node_count) ||
-                       !job->node_count))
-        return tool_usage("profile", "--nodes: '%s' is not a number from 1 to %u", job->nodes,
-                          NUIOA_PROFILE_RANKS_MAX);
-    if (job->distribution && !job->nodes)
-        return tool_usage("profile", "--distribution requires --nodes");
-    if (!job->word_count)
-        return tool_usage("profile", "a profile is missing: nuioa profile FILE");
-    job->format = (enum nuioa_profile_format)format;
-    job->measure = (enum nuioa_metric)metric;
-    job->cyclic = layout;
-    return 0;
-}
-
 static int read_arguments(struct job *job, int argc, char **argv)
 {
-    const struct tool_option options[] = {
-        { "from", &job->from, NULL },   { "metric", &job->metric, NULL },
-        { "nodes", &job->nodes, NULL }, { "distribution", &job->distribution, NULL },
-        { "out", &job->out, NULL },     { "json", NULL, &job->json },
-        { "help", NULL, &job->help },   { NULL, NULL, NULL },
+    struct tool_option options[] = {
+        { "from", .number = &job->format, .min = NUIOA_PROFILE_TEXT,
+          .words = "nuioa, matrix, openmpi" },
+        { "metric", .number = &job->metric, .words = "size, msg, avg" },
+        { "nodes", .number = &job->node_count, .min = 1, .max = NUIOA_PROFILE_RANKS_MAX },
+        { "distribution", .number = &job->cyclic, .words = "block, cyclic", .needs = "nodes" },
+        { "out", .file = &job->out },
+        { "json", .flag = &job->json },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
     int rc = tool_args_read_words(argc, argv, options, job->words, &job->word_count);
-    return rc || job->help ? rc : check(job);
+    if (!rc && !job->word_count)
+        rc = tool_usage("profile", "a profile is missing: nuioa profile FILE");
+    return rc;
 }
 
 static int write_out(const struct job *job, const struct nuioa_profile *profile)
@@ -98,7 +65,7 @@ static int write_out(const struct job *job, const struct nuioa_profile *profile)
     struct nuioa_error err;
     size_t length = strlen(job->out);
     bool matrix = length > 4 && !strcmp(job->out + length - 4, ".mat");
-    int rc = matrix ? nuioa_profile_write_matrix(job->out, profile, job->measure, &err)
+    int rc = matrix ? nuioa_profile_write_matrix(job->out, profile, job->metric, &err)
                     : nuioa_profile_write(job->out, profile, &err);
     return rc ? tool_fail("%s", err.text) : TOOL_DONE;
 }
@@ -150,7 +117,7 @@ static int load(const struct job *job, struct nuioa_profile *profile)
         job->paths[i] = job->copies[i].file ? job->copies[i].path : job->words[i];
     }
     if (rc ||
-        !nuioa_profile_load(job->paths, job->word_count, job->format, job->measure, profile, &err))
+        !nuioa_profile_load(job->paths, job->word_count, job->format, job->metric, profile, &err))
         return rc;
     for (unsigned i = 0; i < job->word_count; i++) {
         size_t length = strlen(job->copies[i].path);
@@ -178,7 +145,7 @@ static int answer(const struct job *job)
         rc = write_out(job, &profile);
     /* If a file was asked for, no summary is printed. */
     if (!rc && (!job->out || job->json)) {
-        if (profile_summarise(&summary, &profile, job->measure, job->node_count, job->cyclic))
+        if (profile_summarise(&summary, &profile, job->metric, job->node_count, job->cyclic))
             rc = tool_fail("out of memory");
         summary.slices.read_s = read_s;
         if (!rc)
@@ -199,9 +166,7 @@ int tool_profile(int argc, char **argv)
     int rc = job.words && job.paths && job.copies ? 0 : tool_fail("out of memory");
     if (!rc)
         rc = read_arguments(&job, argc, argv);
-    if (!rc && job.help)
-        fputs(usage, stdout);
-    else if (!rc)
+    if (!rc)
         rc = answer(&job);
     for (unsigned i = 0; job.copies && i < job.word_count; i++)
         if (job.copies[i].file)

@@ -6,16 +6,9 @@
 
 #include "tools/tool.h"
 #include "util/error.h"
+#include "util/number.h"
 
 /* getopt_long is not used: it does not take '_' for '-', and needs a table of its own. */
-
-static bool same_name(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !(*a == '_' && *b == '-'))
-            return false;
-    return *a == *b;
-}
 
 /* Splits the next argument into name and value. The names that srun has, such as --nuioa-mem, are
  * taken for those of this command, because the report names them. */
@@ -41,6 +34,8 @@ static int next_option(struct tool_args *args)
     length -= (size_t)(name - word);
     memcpy(args->name, name, length);
     args->name[length] = '\0';
+    for (char *c = args->name; *c; c++)
+        *c = *c == '_' ? '-' : *c;
     args->value = equals ? equals + 1 : NULL;
     return 0;
 }
@@ -54,40 +49,46 @@ const char *tool_args_value(struct tool_args *args)
     return args->value;
 }
 
-/* Returns true for an option whose value is the name of a file, which cannot be empty. */
-static bool names_file(const char *name)
+static int take(struct tool_args *args, struct tool_option *option)
 {
-    static const char *const names[] = { "binding",  "distances", "heatmap", "hints",
-                                         "hostfile", "matrix",    "network", "out",
-                                         "root",     "topology",  "xml" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
-static int take(struct tool_args *args, const struct tool_option *option)
-{
-    if (option->value) {
-        *option->value = tool_args_value(args);
-        if (*option->value && !**option->value && names_file(option->name))
-            return tool_usage(args->command, "--%s: '' is not a file name", args->name);
-        return *option->value ? 0 : TOOL_USAGE;
-    }
-    if (args->value)
+    const char *next = args->next < args->argc ? args->argv[args->next] : "-";
+    bool alone = option->flag || option->usage;
+    if (option->gone)
+        return tool_usage(args->command, "%s", option->gone);
+    if (alone && !option->text && args->value)
         return tool_usage(args->command, "--%s takes no value", args->name);
-    *option->flag = true;
+    if (alone && option->text && !args->value && *next != '-')
+        return tool_usage(args->command, "--%s: write --%s=%.40s", args->name, args->name, next);
+    const char *value = alone ? args->value : tool_args_value(args);
+    if (!alone && !value)
+        return TOOL_USAGE;
+    if (option->file && !*value)
+        return tool_usage(args->command, "--%s: '' is not a file name", args->name);
+    if (option->flag)
+        *option->flag = true;
+    if (option->text)
+        *option->text = value;
+    if (option->file)
+        *option->file = value;
+    option->typed = value ? value : "";
     return 0;
 }
 
-static int read_option(struct tool_args *args, const struct tool_option *option,
+/* Returns the option with the name of `length` bytes, or the end of the options. */
+static struct tool_option *find(struct tool_option *options, const char *name, size_t length)
+{
+    while (options->name && (strncmp(options->name, name, length) || options->name[length]))
+        options++;
+    return options;
+}
+
+static int read_option(struct tool_args *args, struct tool_option *options,
                        int (*other)(struct tool_args *args, void *context), void *context)
 {
     int rc = next_option(args);
     if (rc)
         return rc;
-    while (option->name && !same_name(args->name, option->name))
-        option++;
+    struct tool_option *option = find(options, args->name, strlen(args->name));
     if (option->name)
         return take(args, option);
     if (other)
@@ -95,18 +96,75 @@ static int read_option(struct tool_args *args, const struct tool_option *option,
     return tool_usage(args->command, "--%s: no such option", args->name);
 }
 
-int tool_args_read(int argc, char **argv, const struct tool_option *options,
+static int read_number(const char *command, const struct tool_option *option)
+{
+    uint32_t number;
+    if (nuioa_parse_u32(option->typed, option->max, &number) || number < option->min)
+        return tool_usage(command, "--%s: '%.40s' is not a number from %u to %u", option->name,
+                          option->typed, option->min, option->max);
+    *option->number = number;
+    return 0;
+}
+
+static int read_word(const char *command, const struct tool_option *option)
+{
+    uint32_t number = option->min;
+    for (const char *word = option->words; *word; number++) {
+        size_t length = strcspn(word, ",");
+        if (length == strlen(option->typed) && !strncmp(word, option->typed, length)) {
+            *option->number = number;
+            return 0;
+        }
+        word += length + strspn(word + length, ", ");
+    }
+    return tool_usage(command, "--%s: '%.40s' is not one of %s", option->name, option->typed,
+                      option->words);
+}
+
+/* Checks one option that was typed, beside all that were. */
+static int check(const char *command, const struct tool_option *option, struct tool_option *options)
+{
+    const char *needs = option->needs, *excluded = option->excludes;
+    if (needs && !find(options, needs, strcspn(needs, ":"))->typed)
+        return tool_usage(command, "--%s requires --%s", option->name, needs);
+    while (excluded && *excluded) {
+        size_t length = strcspn(excluded, " ");
+        const struct tool_option *found = find(options, excluded, length);
+        if (found->typed)
+            return tool_usage(command, "--%s and --%s exclude each other", option->name,
+                              found->name);
+        excluded += length + (excluded[length] == ' ');
+    }
+    if (option->words)
+        return read_word(command, option);
+    return option->number ? read_number(command, option) : 0;
+}
+
+static int settle(const char *command, struct tool_option *options)
+{
+    const struct tool_option *help = find(options, "help", strlen("help"));
+    int rc = 0;
+    if (help->usage && help->typed) {
+        fputs(help->usage, stdout);
+        return TOOL_HELPED;
+    }
+    for (const struct tool_option *o = options; o->name && !rc && !help->typed; o++)
+        rc = o->typed ? check(command, o, options) : 0;
+    return rc;
+}
+
+int tool_args_read(int argc, char **argv, struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context)
 {
     struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
     int rc = 0;
     while (args.next < argc && !rc)
         rc = read_option(&args, options, other, context);
-    return rc;
+    return rc ? rc : settle(argv[0], options);
 }
 
-int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
-                         const char **words, unsigned *word_count)
+int tool_args_read_words(int argc, char **argv, struct tool_option *options, const char **words,
+                         unsigned *word_count)
 {
     struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
     int rc = 0;
@@ -118,7 +176,7 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
             words[(*word_count)++] = argv[args.next++];
         else
             rc = read_option(&args, options, NULL, NULL);
-    return rc;
+    return rc ? rc : settle(argv[0], options);
 }
 
 /* nuioa_fail makes the line safe to print: it may quote anything that was typed or read. */
@@ -133,6 +191,12 @@ int tool_fail(const char *fmt, ...)
     nuioa_fail(&line, -1, "%s", text);
     fprintf(stderr, "nuioa: %s\n", line.text);
     return TOOL_UNANSWERED;
+}
+
+void tool_warn(const struct nuioa_warnings *warnings)
+{
+    for (unsigned i = 0; i < warnings->count; i++)
+        fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
 }
 
 int tool_usage(const char *command, const char *fmt, ...)

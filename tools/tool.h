@@ -3,12 +3,18 @@
 #define NUIOA_TOOL_TOOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "util/error.h"
 
 /* Messages, exit status and options of the command line, for all commands of nuioa(1). Results go
  * to stdout, everything else to stderr. */
 
 /* The exit status: the command did what was asked; it could not; it was used wrongly. */
 enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
+
+/* What a command returns after --help, whose exit status is TOOL_DONE. */
+enum { TOOL_HELPED = -1 };
 
 /* Prints "nuioa: MESSAGE" on stderr, one line of at most 255 bytes that is formatted as by printf.
  * Returns TOOL_UNANSWERED, always. */
@@ -18,6 +24,9 @@ int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * NULL. Returns TOOL_USAGE, always. */
 int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints each as "nuioa: warning: TEXT" on stderr. */
+void tool_warn(const struct nuioa_warnings *warnings);
+
 /* Prints a text to stdout and frees it with free(). If `text` is NULL, its maker had no memory, and
  * the message says so. Returns the exit status. */
 int tool_print(char *text);
@@ -25,11 +34,21 @@ int tool_print(char *text);
 /* Writes a number of bytes for a person, such as "1.5 GB", to `text`, and returns it. */
 const char *tool_bytes(double bytes, char text[24]);
 
-/* One option of a command. It has either a value or a flag. */
+/* One option of a command, and what it sets; that stays as it is if the option is not typed. */
 struct tool_option {
-    const char *name;   /* without "--" */
-    const char **value; /* where its value goes, or NULL */
-    bool *flag;         /* what it sets, or NULL */
+    const char *name; /* without "--" */
+    bool *flag;
+    const char **text; /* its value; beside `flag`, what follows '=', or NULL */
+    const char **file; /* its value, which cannot be empty */
+    uint32_t *number;  /* its value, a number from `min` to `max`; or `min` plus the place of its
+                          value in `words`, such as "size, msg, avg" */
+    uint32_t min, max;
+    const char *words;
+    const char *needs;    /* another option, and why behind a ':' */
+    const char *excludes; /* other options, with blanks between */
+    const char *gone;     /* what is said of it, as it is no option any more */
+    const char *usage;    /* of "help": what is printed */
+    const char *typed;    /* set by tool_args_read: what was typed, or "" */
 };
 
 /* The options while they are read. All texts are those of argv. */
@@ -45,16 +64,17 @@ struct tool_args {
  * value" and "--name=value". '_' in a name is taken as '-', "--nuioa-name", as srun calls it, as
  * "--name", "-h" as "--help", and "-n" of plan as "--tasks". Of an option that is there twice
  * the last one counts. `options` ends with name == NULL. An option that is not in it is given to
- * other(args, context), which returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. Returns
- * 0, or TOOL_USAGE after a message on stderr. Values point into argv. */
-int tool_args_read(int argc, char **argv, const struct tool_option *options,
+ * other(args, context), which returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. With
+ * "help", nothing else is checked. Returns 0; TOOL_HELPED if the usage was printed; or TOOL_USAGE
+ * after a message on stderr. Texts point into argv. */
+int tool_args_read(int argc, char **argv, struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
 /* As tool_args_read without `other`, for a command that also takes words that are no options:
  * writes them to `words`, which has room for argc, and their number to *word_count; "-" is one. The
- * words point into argv. Returns 0, or TOOL_USAGE after a message on stderr. */
-int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
-                         const char **words, unsigned *word_count);
+ * words point into argv. */
+int tool_args_read_words(int argc, char **argv, struct tool_option *options, const char **words,
+                         unsigned *word_count);
 
 /* Returns the value of the option that is being read, for `other`: what followed '=', or the next
  * argument, which is then used up. The value points into argv. Returns NULL after a message on

@@ -4,7 +4,7 @@
 
 #include "tools/json.h"
 #include "tools/tool.h"
-#include "tools/topo.h"
+#include "tools/commands.h"
 #include "output/report.h"
 #include "output/report_node.h"
 #include "topology/nic_role.h"
@@ -24,20 +24,18 @@ int tool_topo(int argc, char **argv)
 {
     struct nuioa_source source = { NULL, NULL };
     const char *roles = NULL;
-    bool json = false, help = false;
-    const struct tool_option options[] = {
-        { "topology", &source.topology, NULL },
-        { "distances", &source.distances, NULL },
-        { "nic-role", &roles, NULL },
-        { "json", NULL, &json },
-        { "help", NULL, &help },
-        { NULL, NULL, NULL },
+    bool json = false;
+    struct tool_option options[] = {
+        { "topology", .file = &source.topology },
+        { "distances", .file = &source.distances },
+        { "nic-role", .text = &roles },
+        { "json", .flag = &json },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)
         return rc;
-    if (help)
-        return tool_print(strdup(usage));
 
     struct nuioa_node node;
     struct nuioa_error err = { "" };

@@ -31,10 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *list = typed & 8 ? input_line(&input) : NULL;
     const struct launcher_request given = {
         .launcher = typed & 1 ? launcher_table[(typed >> 4) % 11].name : NULL,
-        .has_local_rank = typed & 2,
-        .has_local_size = typed & 4,
-        .local_rank = typed >> 5,
-        .local_size = 1 + (typed >> 5),
+        .local_rank = typed & 2 ? typed >> 5 : UINT32_MAX,
+        .local_size = typed & 4 ? 1 + (typed >> 5) : UINT32_MAX,
         .ranks = list         ? list
                  : typed & 16 ? "block"
                               : NULL,

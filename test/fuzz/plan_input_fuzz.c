@@ -6,6 +6,7 @@
 #include "input.h"
 #include "tools/plan_gpus.h"
 #include "unit/machine.h"
+#include "util/number.h"
 
 /* `nuioa plan` reads its command line and the file of --binding, and makes a request for a machine
  * with GPUs. The input is four lines with the values of --tasks, --cpus-per-task, --ranks and
@@ -86,11 +87,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *gpus = strchr(values[3], ';') ? values[3] : NULL;
     struct plan_input plan = {
         .command = "plan",
-        .text = { given(values[0]), given(values[1]), given(values[2]),
-                  gpus ? NULL : given(values[3]) },
+        .text = { given(values[2]), gpus ? NULL : given(values[3]) },
         .binding = in.size ? "b" : NULL,
         .gpus = gpus,
     };
+    nuioa_parse_u32(values[0], PLAN_TASKS_MAX, &plan.task_count);
+    nuioa_parse_u32(values[1], UINT16_MAX, &plan.cpus_per_task);
     files_open(in.data, in.size);
     int rc = plan_input_read(&plan);
     INPUT_CHECK(rc || plan.task_count > 0);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/commands.h"
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/nic_findings.h"
 #include "tools/doctor/findings_print.h"
@@ -81,10 +82,8 @@ static bool runs_slurmd(const struct doctor *d)
     return found;
 }
 
-static enum doctor_role role_of(const struct doctor *d, const char *said)
+static enum doctor_role role_of(const struct doctor *d)
 {
-    if (said)
-        return !strcmp(said, "compute") ? DOCTOR_COMPUTE : DOCTOR_LOGIN;
     return runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
 }
 
@@ -142,10 +141,11 @@ static void look_at_hardware(struct doctor *d)
     nuioa_nic_roles_set(&d->node, d->options.nic_role);
 }
 
-static void examine(struct doctor *d, const char *role)
+static void examine(struct doctor *d)
 {
     doctor_conf_read(&d->slurm, d->top, d->root);
-    d->role = role_of(d, role);
+    if (!d->role)
+        d->role = role_of(d);
     read_name(d);
     read_options(d);
     leave_emulation(d);
@@ -166,7 +166,7 @@ static int status_of(const struct doctor *d)
     return TOOL_DONE;
 }
 
-static int diagnose(struct doctor *d, const char *root, const char *role,
+static int diagnose(struct doctor *d, const char *root,
                     int (*print)(const struct doctor *d, int status))
 {
     char real[PATH_MAX] = "";
@@ -178,7 +178,7 @@ static int diagnose(struct doctor *d, const char *root, const char *role,
     }
     d->live = !strcmp(real, "/");
     d->root = d->live ? "" : real;
-    examine(d, role);
+    examine(d);
     int status = print(d, status_of(d));
     nuioa_node_free(&d->node);
     doctor_conf_free(&d->slurm);
@@ -190,7 +190,7 @@ static int diagnose(struct doctor *d, const char *root, const char *role,
 
 static int check_ignore(const char *command, const char *list)
 {
-    while (list && *list) {
+    while (*list) {
         char id[64];
         size_t length = strcspn(list, ",");
         snprintf(id, sizeof(id), "%.*s", (int)strcspn(list, ":,"), list);
@@ -207,28 +207,28 @@ static int check_ignore(const char *command, const char *list)
 
 int tool_doctor(int argc, char **argv)
 {
-    const char *root = NULL, *role = NULL, *ignore = NULL;
-    bool json = false, brief = false, this_node = false, help = false;
-    const struct tool_option options[] = {
-        { "root", &root, NULL },           { "as", &role, NULL },     { "ignore", &ignore, NULL },
-        { "json", NULL, &json },           { "brief", NULL, &brief }, { "help", NULL, &help },
-        { "this-node", NULL, &this_node }, { NULL, NULL, NULL },
+    const char *root = NULL, *ignore = "";
+    bool json = false, brief = false;
+    uint32_t role = 0;
+    static struct doctor d;
+    struct tool_option options[] = {
+        { "root", .file = &root },
+        { "as", .number = &role, .min = DOCTOR_COMPUTE, .words = "compute, login" },
+        { "ignore", .text = &ignore },
+        { "json", .flag = &json, .excludes = "brief" },
+        { "brief", .flag = &brief },
+        { "this-node", .flag = &d.this_node },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)
         return rc;
-    if (help)
-        return tool_print(strdup(usage));
-    if (json && brief)
-        return tool_usage(argv[0], "--json and --brief exclude each other");
-    if (role && strcmp(role, "compute") && strcmp(role, "login"))
-        return tool_usage(argv[0], "--as: '%.40s' is not one of compute, login", role);
     if (check_ignore(argv[0], ignore))
         return TOOL_USAGE;
-    static struct doctor d;
-    d.ignore = ignore ? ignore : "";
-    d.this_node = this_node;
-    return diagnose(&d, root, role,
+    d.ignore = ignore;
+    d.role = role;
+    return diagnose(&d, root,
                     json    ? doctor_print_json
                     : brief ? doctor_print_line
                             : doctor_print_text);

@@ -54,8 +54,4 @@ struct doctor {
     struct doctor_finding findings[DOCTOR_FINDINGS_MAX];
 };
 
-/* Runs the command `nuioa doctor`. argv[0] is "doctor". Returns the exit status of nuioa
- * (tool.h). */
-int tool_doctor(int argc, char **argv);
-
 #endif

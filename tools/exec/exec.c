@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/exec.h"
+#include "tools/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,6 @@
 #include "tools/json.h"
 #include "tools/plan_option.h"
 #include "tools/tool.h"
-#include "util/number.h"
 #include "util/variable.h"
 
 static const char usage[] =
@@ -46,8 +45,7 @@ static const char usage[] =
 
 /* The command line. */
 struct job {
-    const char *launcher, *local_rank, *local_size, *ranks, *cpus_per_task;
-    bool help, explain, print, json;
+    bool explain, print, json;
     char **program; /* with its arguments; NULL: none */
     struct launcher_request request;
     struct nuioa_warnings environment; /* wrong options in it */
@@ -74,67 +72,37 @@ static int split(struct job *job, int argc, char **argv)
     return argc;
 }
 
-static int read_number(const char *option, const char *text, uint32_t min, uint32_t max,
-                       uint32_t *value)
-{
-    if (nuioa_parse_u32(text, max, value) || *value < min)
-        return tool_usage("exec", "--%s: '%s' is not a number from %u to %u", option, text, min,
-                          max);
-    return 0;
-}
-
-static int read_numbers(struct job *job)
-{
-    struct launcher_request *request = &job->request;
-    *request = (struct launcher_request){ .launcher = job->launcher,
-                                          .ranks = job->ranks,
-                                          .has_local_rank = job->local_rank,
-                                          .has_local_size = job->local_size };
-    int rc = 0;
-    if (job->local_rank)
-        rc = read_number("local-rank", job->local_rank, 0, LAUNCHER_TASKS_MAX - 1,
-                         &request->local_rank);
-    if (!rc && job->local_size)
-        rc =
-            read_number("local-size", job->local_size, 1, LAUNCHER_TASKS_MAX, &request->local_size);
-    if (!rc && job->cpus_per_task)
-        rc = read_number("cpus-per-task", job->cpus_per_task, 1, UINT16_MAX,
-                         &job->input.cpus_per_task);
-    return rc;
-}
-
 static int read_arguments(struct job *job, int argc, char **argv)
 {
-    const struct tool_option options[] = {
-        { "launcher", &job->launcher, NULL },
-        { "local-rank", &job->local_rank, NULL },
-        { "local-size", &job->local_size, NULL },
-        { "ranks", &job->ranks, NULL },
-        { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "explain", NULL, &job->explain },
-        { "print", NULL, &job->print },
-        { "json", NULL, &job->json },
-        { "help", NULL, &job->help },
-        { NULL, NULL, NULL },
-    };
     struct nuioa_options *o = &job->input.options;
+    struct launcher_request *request = &job->request;
+    struct tool_option options[] = {
+        { "launcher", .text = &request->launcher },
+        { "local-rank", .number = &request->local_rank, .max = LAUNCHER_TASKS_MAX - 1 },
+        { "local-size", .number = &request->local_size, .min = 1, .max = LAUNCHER_TASKS_MAX },
+        { "ranks", .text = &request->ranks },
+        { "cpus-per-task", .number = &job->input.cpus_per_task, .min = 1, .max = UINT16_MAX },
+        { "explain", .flag = &job->explain },
+        { "print", .flag = &job->print },
+        { "json", .flag = &job->json, .needs = "print" },
+        { "help", .flag = &o->help },
+        { .name = NULL },
+    };
     nuioa_options_init(o);
     o->mode = NUIOA_ON; /* the default is off, but here it was asked for */
     o->asked = true;
     nuioa_options_from_environment(o, environ, &job->environment);
     o->help = false; /* the program runs */
     int rc = tool_args_read(split(job, argc, argv), argv, options, set_option, job);
-    if (rc || job->help || o->help)
+    if (rc || o->help)
         return rc;
     nuioa_options_finish(o);
     o->explain = o->explain || job->explain;
     if (!job->print && !job->program)
         return tool_usage("exec", "a program is missing: nuioa exec [OPTION]... -- PROGRAM");
-    if (job->json && !job->print)
-        return tool_usage("exec", "--json requires --print");
     if (*o->topology && !job->print)
         return tool_usage("exec", "--topology requires --print: it describes another machine");
-    return read_numbers(job);
+    return 0;
 }
 
 /* --- where this process belongs --------------------------------------------------------------- */
@@ -200,12 +168,6 @@ static void print_own(const struct exec_plan *e, FILE *out)
     fputc('\n', out);
 }
 
-static void print_warnings(const struct nuioa_warnings *warnings)
-{
-    for (unsigned i = 0; i < warnings->count; i++)
-        fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
-}
-
 /* Returns true if the plugin has preloaded the libraries of nuioa. */
 static bool is_preloaded(void)
 {
@@ -226,9 +188,9 @@ static void report(const struct job *job)
             "nuioa: warning: trace ignored: it requires the plugin. Use srun --nuioa-trace=FILE\n",
             stderr);
     if (!o->report && !o->explain) {
-        print_warnings(&e->warnings);
+        tool_warn(&e->warnings);
         if (*o->distances)
-            print_warnings(&e->node.warnings);
+            tool_warn(&e->node.warnings);
         return;
     }
     if (!in->placed && o->export_set & NUIOA_EXPORT_LIBRARIES && !exec_plan_filters(e))
@@ -257,7 +219,7 @@ static int print(struct job *job)
                                            e->plan.order_count || (place->ranks && !e->stays) };
     char *exports = exec_exports(e, job->program ? *job->program : NULL, true);
     int rc = TOOL_DONE;
-    print_warnings(&e->warnings);
+    tool_warn(&e->warnings);
     if (job->json) {
         rc = tool_json_task(&e->plan, &e->node, place->local, exports, known);
     } else {
@@ -286,19 +248,12 @@ static void take_part(struct job *job)
     report(job);
 }
 
-static int print_help(void)
-{
-    char *table = nuioa_options_help();
-    fputs(usage, stdout);
-    return tool_print(table);
-}
-
 static int run(struct job *job)
 {
     bool off = nuioa_options_idle(&job->input.options) && !job->print;
     int rc = off ? 0 : make_plan(job);
     if (!off && !job->input.place.local)
-        print_warnings(&job->environment);
+        tool_warn(&job->environment);
     if (rc == TOOL_USAGE || (rc && job->print))
         return rc;
     if (job->print)
@@ -312,11 +267,10 @@ static int run(struct job *job)
 
 int tool_exec(int argc, char **argv)
 {
-    struct job job;
-    memset(&job, 0, sizeof(job));
+    struct job job = { .request = LAUNCHER_NOTHING_REQUESTED };
     int rc = read_arguments(&job, argc, argv);
     if (!rc)
-        rc = job.help || job.input.options.help ? print_help() : run(&job);
+        rc = job.input.options.help ? plan_option_help(usage) : run(&job);
     exec_plan_free(&job.exec);
     exec_input_free(&job.input);
     return rc;

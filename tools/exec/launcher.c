@@ -440,9 +440,9 @@ static int find_ranks(const struct launcher_request *request, char *const *envir
 /* Replaces what the launcher says by what was requested. */
 static void apply_request(const struct launcher_request *request, struct said *said)
 {
-    if (request->has_local_size)
+    if (request->local_size != UNKNOWN)
         said->count = request->local_size;
-    if (request->has_local_rank)
+    if (request->local_rank != UNKNOWN)
         said->local = request->local_rank;
     if (said->local == UNKNOWN && request->ranks && !strcmp(request->ranks, "block") &&
         said->rank != UNKNOWN && said->count != UNKNOWN && said->count)
@@ -453,10 +453,11 @@ static int find(const struct launcher_request *request, char *const *environment
                 struct launcher_place *place, struct nuioa_error *err)
 {
     struct said said = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
-    bool by_hand = request->has_local_rank && request->has_local_size;
+    bool sized = request->local_size != UNKNOWN;
+    bool by_hand = sized && request->local_rank != UNKNOWN;
     *place = (struct launcher_place){ .rank = UNKNOWN };
     int rc = request->launcher ? by_name(request->launcher, &place->launcher, err)
-                               : detect(environment, request->has_local_size, place, err);
+                               : detect(environment, sized, place, err);
     if (rc == -ENOENT && by_hand)
         place->launcher = NULL; /* the launchers contradict each other, but that does not matter */
     else if (rc)
@@ -485,7 +486,8 @@ int launcher_find(const struct launcher_request *request, char *const *environme
 {
     int rc = find(request, environment, place, err);
     /* A rank on whose command line a number is prints every error. */
-    place->speaks = place->speaks || request->has_local_rank || request->has_local_size;
+    place->speaks =
+        place->speaks || request->local_rank != UNKNOWN || request->local_size != UNKNOWN;
     return rc;
 }
 

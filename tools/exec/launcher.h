@@ -15,11 +15,14 @@
 
 /* The user requested this. It goes before what the environment says. */
 struct launcher_request {
-    const char *launcher; /* a name of the table, or NULL */
-    const char *ranks;    /* a list such as "4-7", "block", or NULL */
-    bool has_local_rank, has_local_size;
-    uint32_t local_rank, local_size;
+    const char *launcher;            /* a name of the table, or NULL */
+    const char *ranks;               /* a list such as "4-7", "block", or NULL */
+    uint32_t local_rank, local_size; /* UINT32_MAX: not requested */
 };
+#define LAUNCHER_NOTHING_REQUESTED \
+    { \
+        .local_rank = UINT32_MAX, .local_size = UINT32_MAX \
+    }
 
 struct launcher_place {
     const struct launcher *launcher; /* NULL: none was found or requested */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/traffic.h"
+#include "tools/commands.h"
 
 #include <errno.h>
 #include <math.h>
@@ -281,9 +281,8 @@ static int run(struct nuioa_node *node, char **command, bool json)
  * launchers do not say which one it is. */
 static int is_first(struct nuioa_error *err)
 {
-    const struct launcher_request none = { .launcher = NULL };
-    const struct launcher_request any = { .has_local_size = true,
-                                          .local_size = LAUNCHER_TASKS_MAX };
+    const struct launcher_request none = LAUNCHER_NOTHING_REQUESTED;
+    struct launcher_request any = none;
     struct launcher_place place;
     int rc = launcher_find(&none, environ, &place, err);
     int first = !place.launcher || (!rc && place.local == 0);
@@ -292,6 +291,7 @@ static int is_first(struct nuioa_error *err)
     if (!rc || first)
         return first;
     /* How many there are does not matter to the local rank 0. */
+    any.local_size = LAUNCHER_TASKS_MAX;
     rc = launcher_find(&any, environ, &place, err);
     first = !rc && place.local == 0;
     launcher_place_free(&place);
@@ -302,10 +302,10 @@ static int is_first(struct nuioa_error *err)
 
 int tool_traffic(int argc, char **argv)
 {
-    bool json = false, help = false;
-    const struct tool_option options[] = { { "json", NULL, &json },
-                                           { "help", NULL, &help },
-                                           { NULL, NULL, NULL } };
+    bool json = false;
+    struct tool_option options[] = { { "json", .flag = &json },
+                                     { "help", .usage = usage },
+                                     { .name = NULL } };
     struct nuioa_node node = { .nic_count = 0 };
     struct nuioa_error err;
     int own = 1;
@@ -313,8 +313,8 @@ int tool_traffic(int argc, char **argv)
         own++;
     char **command = argv + own + (own < argc && !strcmp(argv[own], "--"));
     int rc = tool_args_read(own, argv, options, NULL, NULL);
-    if (rc || help)
-        return rc ? rc : tool_print(strdup(usage));
+    if (rc)
+        return rc;
     if (!*command || !**command)
         return tool_usage("traffic", "a command is missing: nuioa traffic [--] COMMAND");
     rc = is_first(&err);

@@ -20,20 +20,8 @@
 #include "tools/tool.h"
 #include "topology/node_load.h"
 #include "util/new_file.h"
-#include "util/number.h"
-
-enum { ROUNDS = 15, ROUNDS_QUICK = 5, ROUNDS_MAX = 1000, LIMIT_S = 30, LIMIT_S_MAX = 3600 };
 
 /* --- the command line ------------------------------------------------------------------------- */
-
-static int read_number(const char *name, const char *text, uint32_t usual, uint32_t most,
-                       uint32_t *number)
-{
-    *number = usual;
-    if (text && (nuioa_parse_u32(text, most, number) || !*number))
-        return tool_usage("probe", "--%s: '%.40s' is not a number from 1 to %u", name, text, most);
-    return 0;
-}
 
 /* Checks --number, and counts its groups. */
 static int read_expression(struct probe_nic_options *o)
@@ -84,28 +72,11 @@ int probe_nic_check(struct probe *p)
 {
     struct probe_nic_options *o = &p->nic;
     struct nuioa_error err;
-    const char *alone = o->gpus           ? "gpus"
-                        : o->tool         ? "tool"
-                        : o->number       ? "number"
-                        : o->rounds_text  ? "rounds"
-                        : o->timeout_text ? "timeout"
-                                          : NULL;
-    if (!o->asked)
-        return alone ? tool_usage("probe", "--%s requires --nic", alone) : 0;
-    if (p->matrix || p->check || p->throughput || p->latency_figures || p->links_per_node_text)
-        return tool_usage(
-            "probe",
-            "--nic cannot be combined with --matrix, --check, --links-per-node, --throughput, "
-            "--latency");
     if (o->names && nuioa_nic_check(o->names, &err))
         return tool_usage("probe", "--nic: %s", err.text);
-    int rc = read_tool(o);
-    if (!rc)
-        rc = read_number("rounds", o->rounds_text, p->quick ? ROUNDS_QUICK : ROUNDS, ROUNDS_MAX,
-                         &o->rounds);
-    if (!rc)
-        rc = read_number("timeout", o->timeout_text, LIMIT_S, LIMIT_S_MAX, &o->limit_s);
-    return rc;
+    if (!o->rounds)
+        o->rounds = p->quick ? 5 : 15;
+    return read_tool(o);
 }
 
 /* --- what the script is told ------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/probe/heatmap.h"
 #include "tools/probe/probe.h"
 #include "tools/probe/distance_write.h"
@@ -58,68 +59,46 @@ static const char usage[] =
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    print JSON, for programs\n";
 
-/* Takes --nic, whose value may be left out, and an option that went. */
-static int take_nic(struct tool_args *args, void *context)
-{
-    struct probe *p = context;
-    if (!strcmp(args->name, "at-least") || !strcmp(args->name, "at_least"))
-        return tool_usage(args->command,
-                          "--at-least was removed. Measure between nodes with ib_write_bw, "
-                          "ClusterKit or nccl-tests");
-    if (strcmp(args->name, "nic"))
-        return tool_usage(args->command, "--%s: no such option", args->name);
-    p->nic.asked = true;
-    p->nic.names = args->value;
-    const char *next = args->next < args->argc ? args->argv[args->next] : "-";
-    return *next == '-' ? 0 : tool_usage(args->command, "--nic: write --nic=%.40s", next);
-}
+static const char at_least_gone[] =
+    "--at-least was removed. Measure between nodes with ib_write_bw, ClusterKit or nccl-tests";
 
 static int read_arguments(struct probe *p, int argc, char **argv)
 {
-    const struct tool_option options[] = {
-        { "matrix", &p->matrix, NULL },
-        { "topology", &p->topology, NULL },
-        { "out", &p->out, NULL },
-        { "heatmap", &p->heatmap, NULL },
-        { "throughput", &p->throughput, NULL },
-        { "latency", &p->latency_figures, NULL },
-        { "links-per-node", &p->links_per_node_text, NULL },
-        { "local-ns", &p->local_ns_text, NULL },
-        { "tool", &p->nic.tool, NULL },
-        { "number", &p->nic.number, NULL },
-        { "rounds", &p->nic.rounds_text, NULL },
-        { "timeout", &p->nic.timeout_text, NULL },
-        { "gpus", NULL, &p->nic.gpus },
-        { "quick", NULL, &p->quick },
-        { "check", NULL, &p->check },
-        { "json", NULL, &p->json },
-        { "help", NULL, &p->help },
-        { NULL, NULL, NULL },
+    const char *local_ns = NULL;
+    struct probe_nic_options *nic = &p->nic;
+    struct tool_option options[] = {
+        { "nic", .flag = &nic->asked, .text = &nic->names,
+          .excludes = "matrix check links-per-node throughput latency" },
+        { "gpus", .flag = &nic->gpus, .needs = "nic" },
+        { "tool", .text = &nic->tool, .needs = "nic" },
+        { "number", .text = &nic->number, .needs = "nic" },
+        { "rounds", .number = &nic->rounds, .min = 1, .max = 1000, .needs = "nic" },
+        { "timeout", .number = &nic->limit_s, .min = 1, .max = 3600, .needs = "nic" },
+        { "matrix", .file = &p->matrix },
+        { "topology", .file = &p->topology, .needs = "matrix: only this machine can be measured" },
+        { "local-ns", .text = &local_ns, .needs = "matrix: this machine's is measured" },
+        { "quick", .flag = &p->quick, .excludes = "matrix" },
+        { "out", .file = &p->out },
+        { "heatmap", .file = &p->heatmap },
+        { "throughput", .text = &p->throughput, .excludes = "latency" },
+        { "latency", .text = &p->latency_figures },
+        { "links-per-node", .number = &p->links_per_node, .min = 1, .max = 1024 },
+        { "check", .flag = &p->check },
+        { "json", .flag = &p->json },
+        { "at-least", .gone = at_least_gone },
+        { "help", .usage = usage },
+        { .name = NULL },
     };
-    int rc = tool_args_read(argc, argv, options, take_nic, p);
-    if (rc || p->help)
-        return rc;
-    rc = probe_nic_check(p);
+    struct nuioa_error err;
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (!rc && nic->asked)
+        rc = probe_nic_check(p);
     if (rc)
         return rc;
-    if (p->topology && !p->matrix)
-        return tool_usage(argv[0],
-                          "--topology requires --matrix: only this machine can be measured");
-    if (p->quick && p->matrix)
-        return tool_usage(argv[0], "--quick and --matrix exclude each other");
-    if (p->throughput && p->latency_figures)
-        return tool_usage(argv[0], "--throughput and --latency exclude each other");
-    if (p->links_per_node_text &&
-        (nuioa_parse_u32(p->links_per_node_text, 1024, &p->links_per_node) || !p->links_per_node))
-        return tool_usage(argv[0], "--links-per-node: '%.40s' is not a number from 1 to 1024",
-                          p->links_per_node_text);
-    if (p->local_ns_text && !p->matrix)
-        return tool_usage(argv[0], "--local-ns requires --matrix: this machine's is measured");
-    if (p->local_ns_text && (nuioa_parse_decimal(p->local_ns_text, &p->local_ns) ||
-                             !(p->local_ns >= 1 && p->local_ns <= LOCAL_NS_MAX)))
+    if (local_ns && (nuioa_parse_decimal(local_ns, &p->local_ns) ||
+                     !(p->local_ns >= 1 && p->local_ns <= LOCAL_NS_MAX)))
         return tool_usage(argv[0], "--local-ns: '%.40s' is not a number from 1 to 1000000",
-                          p->local_ns_text);
-    struct nuioa_error err;
+                          local_ns);
     const char *figures = p->throughput ? p->throughput : p->latency_figures;
     if (figures && probe_cost_read(&p->cost, figures, !p->throughput, &err))
         return tool_usage(argv[0], "%s", err.text);
@@ -175,11 +154,11 @@ static int read_latency(struct probe *p, struct nuioa_error *err)
     if (rc)
         return rc;
     bool relative = !(p->latency.local_ns > 0);
-    if (p->local_ns_text && !relative)
+    if (p->local_ns > 0 && !relative)
         return nuioa_fail(err, -EINVAL,
                           "%s has the local access in its diagonal: leave out --local-ns",
                           p->matrix);
-    if ((p->out || p->check) && relative && !p->local_ns_text)
+    if ((p->out || p->check) && relative && !(p->local_ns > 0))
         return nuioa_fail(err, -EINVAL,
                           "%s has times over the local access only, so how many times farther a "
                           "NUMA node is cannot be told: give the local access with --local-ns",
@@ -300,11 +279,9 @@ static int answer(struct probe *p)
 
 int tool_probe(int argc, char **argv)
 {
-    struct probe probe = { 0 };
+    struct probe probe = { .nic = { .limit_s = 30 } };
     int status = read_arguments(&probe, argc, argv);
-    if (!status && probe.help)
-        status = tool_print(strdup(usage));
-    else if (!status)
+    if (!status)
         status = probe.nic.asked ? probe_nic(&probe) : answer(&probe);
     if (probe.has_node)
         nuioa_node_free(&probe.node);

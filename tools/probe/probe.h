@@ -19,7 +19,7 @@ struct probe_cost {
 struct probe_nic_options {
     bool asked, gpus;
     const char *names; /* of the NICs */
-    const char *tool, *number, *rounds_text, *timeout_text;
+    const char *tool, *number;
     uint32_t rounds, limit_s;
     uint32_t groups; /* of the expression `number` */
 };
@@ -28,8 +28,7 @@ struct probe_nic_options {
  * owns it. */
 struct probe {
     const char *matrix, *topology, *out, *heatmap, *throughput, *latency_figures;
-    const char *links_per_node_text, *local_ns_text;
-    bool quick, check, json, help;
+    bool quick, check, json;
     uint32_t links_per_node; /* 0 if not given */
     double local_ns;         /* nanoseconds; 0 if not given */
     bool has_node;           /* `node` is loaded */
@@ -43,10 +42,6 @@ struct probe {
     struct probe_cost cost;
     struct probe_nic_options nic;
 };
-
-/* Runs the command `nuioa probe`, which measures the distances between NUMA nodes. argv[0] is
- * "probe". Returns the exit status of nuioa (tool.h). */
-int tool_probe(int argc, char **argv);
 
 /* Computes *cost, which is overwritten, from `figures`: throughputs in any unit such as
  * "1392,1071,1050" with the process on the NIC's NUMA node, one level away, two levels away and so
