@@ -15,6 +15,22 @@
  * memory. */
 json_t *tool_json_text(const char *from);
 
+/* Returns the same, or JSON's null if `from` is NULL or empty. */
+json_t *tool_json_text_or_null(const char *from);
+
+/* Returns an array of the members of a set, or of the levels (topology/numa_distance.h). NULL: out of
+ * memory. */
+json_t *tool_json_set(hwloc_const_bitmap_t set);
+json_t *tool_json_levels(const uint8_t *level, uint32_t count);
+
+/* Returns the array with the value, which it owns then, at its end. If either is NULL, for want of
+ * memory, the other one is freed, and NULL is returned. */
+json_t *tool_json_add(json_t *array, json_t *value);
+
+/* Prints a value, which is freed, and a new line; each member on a line of its own, with so many
+ * blanks before it, if `indent` is not 0. NULL: out of memory. */
+int tool_json_print(json_t *root, size_t indent);
+
 /* Prints the description of a node, as `nuioa topo --json`. */
 int tool_json_topo(const struct nuioa_node *node);
 

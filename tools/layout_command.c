@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "layout/layout.h"
 #include "output/user_variables.h"
 #include "profile/profile_read.h"
+#include "tools/json.h"
 #include "tools/layout_input.h"
 #include "tools/tool.h"
 #include "util/clock.h"
@@ -125,13 +125,13 @@ static int print_json(const struct job *job)
     const struct nuioa_layout_traffic *t = &job->traffic;
     json_t *nodes = json_array(), *node_of = json_array(), *warnings = json_array();
     for (uint32_t k = 0; k < job->place.hosts.count; k++)
-        json_array_append_new(nodes, json_string(job->place.hosts.names[k]));
+        nodes = tool_json_add(nodes, json_string(job->place.hosts.names[k]));
     for (uint32_t i = 0; i < t->rank_count; i++)
-        json_array_append_new(node_of, json_integer(l->node_of[i]));
+        node_of = tool_json_add(node_of, json_integer(l->node_of[i]));
     if (job->place.flat)
-        json_array_append_new(warnings, json_string(job->place.flat));
+        warnings = tool_json_add(warnings, json_string(job->place.flat));
     if (!l->safe)
-        json_array_append_new(warnings, json_string(unsafe));
+        warnings = tool_json_add(warnings, json_string(unsafe));
     json_t *o = json_pack(
         "{s:i, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "nodes", nodes,
         "node_of", node_of, "use", l->use ? "layout" : "block", "mapper", l->mapper, "time_us",
@@ -146,13 +146,7 @@ static int print_json(const struct job *job)
         three(l->block.busiest_bytes, l->cyclic.busiest_bytes, l->layout.busiest_bytes),
         "counted_share", t->all_bytes > 0 ? json_real(t->bytes / t->all_bytes) : json_null(),
         "warnings", warnings);
-    char *text = o ? json_dumps(o, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(o);
-    if (!text)
-        return tool_fail("out of memory");
-    puts(text);
-    free(text);
-    return TOOL_DONE;
+    return tool_json_print(o, 0);
 }
 
 /* --- for srun --------------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/profile_print.h"
 #include "tools/tool.h"
 #include "util/clock.h"
@@ -280,18 +280,18 @@ static json_t *slices_json(const struct profile_slices *l)
                      1e3 * l->read_s, "slice_ms", 1e3 * l->slice_s);
 }
 
-static json_t *summary_json(const struct profile_summary *s)
+int profile_print_json(const struct profile_summary *s)
 {
     static const char *const metrics[] = { "size", "msg", "avg" };
     json_t *ranks = json_array(), *shares = json_array();
     const struct nuioa_profile *p = s->profile;
     for (uint32_t i = 0; i < p->rank_count; i++)
-        json_array_append_new(ranks, rank_json(s, s->heaviest[i]));
+        ranks = tool_json_add(ranks, rank_json(s, s->heaviest[i]));
     for (unsigned i = 0; i < s->share_count; i++)
-        json_array_append_new(shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes",
-                                                (json_int_t)s->shares[i].nodes, "distribution",
-                                                s->shares[i].cyclic ? "cyclic" : "block", "bytes",
-                                                s->shares[i].bytes, "msgs", s->shares[i].msgs));
+        shares = tool_json_add(shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes",
+                                                 (json_int_t)s->shares[i].nodes, "distribution",
+                                                 s->shares[i].cyclic ? "cyclic" : "block", "bytes",
+                                                 s->shares[i].bytes, "msgs", s->shares[i].msgs));
     json_t *o =
         json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
                   (json_int_t)p->rank_count, "pairs", (json_int_t)s->pair_count, "partial",
@@ -300,19 +300,5 @@ static json_t *summary_json(const struct profile_summary *s)
                   number(s->coll_bytes), "heaviest", ranks, "off_node", shares);
     if (s->slices.nodes)
         json_object_set_new(o, "slices", slices_json(&s->slices));
-    return o;
-}
-
-int profile_print_json(const struct profile_summary *s)
-{
-    json_t *summary = summary_json(s);
-    char *text =
-        summary ? json_dumps(summary, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_REAL_PRECISION(15))
-                : NULL;
-    json_decref(summary);
-    if (!text)
-        return tool_fail("out of memory");
-    puts(text);
-    free(text);
-    return TOOL_DONE;
+    return tool_json_print(o, 1);
 }

@@ -2,12 +2,12 @@
 
 /* Prints the findings: for people, for programs, in one line. */
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/doctor/nic_findings.h"
 #include "tools/doctor/findings_print.h"
+#include "tools/json.h"
 #include "tools/tool.h"
 #include "output/text_table.h"
 
@@ -130,40 +130,26 @@ int doctor_print_line(const struct doctor *d, int status)
 
 /* --- for a program ---------------------------------------------------------------------------- */
 
-/* A name from the system need not be UTF-8. */
-static json_t *text_or_null(const char *text)
-{
-    json_t *value = *text ? json_string(text) : json_null();
-    return value ? value : json_string("?");
-}
-
 static json_t *finding_of(const struct doctor_finding *finding)
 {
     const struct doctor_kind *kind = finding->kind;
-    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "id", kind->id, "severity",
-                     severities[kind->severity], "subject", text_or_null(finding->subject), "what",
-                     text_or_null(finding->what), "why", kind->why, "remedy", kind->remedy);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:s}", "id", kind->id, "severity", severities[kind->severity],
+        "subject", tool_json_text_or_null(finding->subject), "what",
+        tool_json_text_or_null(finding->what), "why", kind->why, "remedy", kind->remedy);
 }
 
 int doctor_print_json(const struct doctor *d, int status)
 {
     json_t *findings = json_array();
-    bool bad = !findings;
-    for (unsigned i = 0; i < d->count && !bad; i++)
-        bad = json_array_append_new(findings, finding_of(&d->findings[i]));
-    json_t *root = json_pack("{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1,
-                             "host", text_or_null(d->host), "role", roles[d->role].word, "healthy",
-                             status == TOOL_DONE, "checks", (int)d->check_count, "ignored",
-                             (int)d->ignored, "slurm_conf", text_or_null(d->slurm.path),
-                             "plugstack_conf", text_or_null(d->slurm.stack), "pmix",
-                             text_or_null(d->pmix), "findings", findings);
-    if (bad || !root) {
-        json_decref(root);
-        tool_fail("out of memory");
-        return TOOL_USAGE;
-    }
-    json_dumpf(root, stdout, JSON_ENSURE_ASCII | JSON_INDENT(2));
-    printf("\n");
-    json_decref(root);
-    return status;
+    for (unsigned i = 0; i < d->count; i++)
+        findings = tool_json_add(findings, finding_of(&d->findings[i]));
+    json_t *root =
+        json_pack("{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1, "host",
+                  tool_json_text_or_null(d->host), "role", roles[d->role].word, "healthy",
+                  status == TOOL_DONE, "checks", (int)d->check_count, "ignored", (int)d->ignored,
+                  "slurm_conf", tool_json_text_or_null(d->slurm.path), "plugstack_conf",
+                  tool_json_text_or_null(d->slurm.stack), "pmix", tool_json_text_or_null(d->pmix),
+                  "findings", findings);
+    return tool_json_print(root, 2) ? TOOL_USAGE : status;
 }

@@ -81,15 +81,6 @@ int probe_nic_check(struct probe *p)
 
 /* --- what the script is told ------------------------------------------------------------------ */
 
-static json_t *members(hwloc_const_bitmap_t set)
-{
-    json_t *list = json_array();
-    int member;
-    for (member = hwloc_bitmap_first(set); member >= 0; member = hwloc_bitmap_next(set, member))
-        json_array_append_new(list, json_integer(member));
-    return list;
-}
-
 /* "numa": the OS index; "cpus": those that may be used; "whole": it has CPUs and memory; "usable":
  * a benchmark may be bound to it. */
 static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_numa *numa)
@@ -100,8 +91,8 @@ static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_num
         return NULL;
     bool usable = whole && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
                   !hwloc_bitmap_iszero(cpus);
-    json_t *object = json_pack("{si so sb sb}", "numa", (int)numa->os_index, "cpus", members(cpus),
-                               "whole", whole, "usable", usable);
+    json_t *object = json_pack("{si so sb sb}", "numa", (int)numa->os_index, "cpus",
+                               tool_json_set(cpus), "whole", whole, "usable", usable);
     hwloc_bitmap_free(cpus);
     return object;
 }
@@ -111,13 +102,11 @@ static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_num
 static json_t *nic_object(const struct nuioa_node *node, const struct nuioa_nic *nic, bool taken)
 {
     char label[48];
-    json_t *levels = nic->level ? json_array() : json_null();
-    for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
-        json_array_append_new(levels, json_integer(nic->level[i]));
+    json_t *levels = nic->level ? tool_json_levels(nic->level, node->numa_count) : json_null();
     return json_pack("{sb so so ss si ss so so}", "taken", taken, "name", tool_json_text(nic->name),
                      "label", tool_json_text(nuioa_nic_label(nic, label, sizeof(label))), "cxi",
                      nic->cxi, "port", (int)nic->port, "kind", nuioa_nic_kind_name(nic->kind),
-                     "numas", members(nic->numas), "levels", levels);
+                     "numas", tool_json_set(nic->numas), "levels", levels);
 }
 
 /* "place": its number among the GPUs of its vendor, as CUDA counts them in PCI order. */
@@ -127,7 +116,7 @@ static json_t *gpu_object(const struct nuioa_node *node, uint32_t gpu)
     for (uint32_t i = 0; i < gpu; i++)
         place += node->gpus[i].vendor == node->gpus[gpu].vendor;
     return json_pack("{ss si so}", "pci", node->gpus[gpu].pci, "place", place, "numas",
-                     members(node->gpus[gpu].numas));
+                     tool_json_set(node->gpus[gpu].numas));
 }
 
 /* "out", "heatmap": descriptors of the directories of these files, -1 if there are none; "groups":
@@ -137,11 +126,11 @@ static json_t *describe(const struct probe *p, const bool *taken, int out, int h
     const struct nuioa_node *node = &p->node;
     json_t *numas = json_array(), *nics = json_array(), *gpus = json_array();
     for (uint32_t i = 0; i < node->numa_count; i++)
-        json_array_append_new(numas, numa_object(node, &node->numas[i]));
+        numas = tool_json_add(numas, numa_object(node, &node->numas[i]));
     for (uint32_t i = 0; i < node->nic_count; i++)
-        json_array_append_new(nics, nic_object(node, &node->nics[i], taken[i]));
+        nics = tool_json_add(nics, nic_object(node, &node->nics[i], taken[i]));
     for (uint32_t i = 0; p->nic.gpus && i < node->gpu_count; i++)
-        json_array_append_new(gpus, gpu_object(node, i));
+        gpus = tool_json_add(gpus, gpu_object(node, i));
     return json_pack("{so sb si si si si si so so so}", "host", tool_json_text(node->host), "json",
                      p->json, "rounds", (int)p->nic.rounds, "limit_s", (int)p->nic.limit_s, "out",
                      out, "heatmap", heatmap, "groups", (int)p->nic.groups, "numas", numas, "nics",

@@ -2,11 +2,11 @@
 
 /* Prints the measurement, for people and for programs. */
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/probe/probe.h"
 #include "tools/probe/distances.h"
 #include "tools/probe/print.h"
@@ -260,30 +260,16 @@ static json_t *tenth(double value)
     return rounded == round(rounded) ? json_integer((json_int_t)rounded) : json_real(rounded);
 }
 
-static json_t *latency_cell(const struct probe *p, uint32_t i, uint32_t j)
-{
-    return tenth(nuioa_latency_at(&p->latency, i, j));
-}
-
-static json_t *hops_cell(const struct probe *p, uint32_t i, uint32_t j)
-{
-    return json_integer(p->graph.hops[at(p, i, j)]);
-}
-
-static json_t *routed_cell(const struct probe *p, uint32_t i, uint32_t j)
-{
-    return json_integer(p->graph.routed[at(p, i, j)]);
-}
-
-static json_t *square(const struct probe *p,
-                      json_t *(*cell)(const struct probe *p, uint32_t i, uint32_t j))
+/* Returns the matrix of latencies, or of `hops`, which has their form. */
+static json_t *square(const struct probe *p, const uint32_t *hops)
 {
     json_t *rows = json_array();
     for (uint32_t i = 0; i < p->count; i++) {
         json_t *row = json_array();
         for (uint32_t j = 0; j < p->count; j++)
-            json_array_append_new(row, cell(p, i, j));
-        json_array_append_new(rows, row);
+            row = tool_json_add(row, hops ? json_integer(hops[at(p, i, j)])
+                                          : tenth(nuioa_latency_at(&p->latency, i, j)));
+        rows = tool_json_add(rows, row);
     }
     return rows;
 }
@@ -292,8 +278,8 @@ static json_t *links(const struct probe *p)
 {
     json_t *list = json_array();
     for (uint32_t k = 0; k < p->graph.link_count; k++)
-        json_array_append_new(list, json_pack("[ii]", (int)p->numa[p->graph.links[k].a],
-                                              (int)p->numa[p->graph.links[k].b]));
+        list = tool_json_add(list, json_pack("[ii]", (int)p->numa[p->graph.links[k].a],
+                                             (int)p->numa[p->graph.links[k].b]));
     return list;
 }
 
@@ -302,7 +288,7 @@ static json_t *group_of(const struct probe *p, uint32_t group)
     json_t *list = json_array();
     for (uint32_t i = group; i < p->count; i++)
         if (p->graph.group[i] == group)
-            json_array_append_new(list, json_integer(p->numa[i]));
+            list = tool_json_add(list, json_integer(p->numa[i]));
     return list;
 }
 
@@ -312,7 +298,7 @@ static json_t *alike(const struct probe *p)
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = i + 1; j < p->count; j++)
             if (are_alike(p, i, j))
-                json_array_append_new(list, json_pack("[oo]", group_of(p, i), group_of(p, j)));
+                list = tool_json_add(list, json_pack("[oo]", group_of(p, i), group_of(p, j)));
     return list;
 }
 
@@ -321,33 +307,30 @@ static json_t *free_ports(const struct probe *p)
     json_t *list = json_array();
     for (uint32_t i = 0; i < p->count; i++)
         if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
-            json_array_append_new(list, json_integer(p->numa[i]));
+            list = tool_json_add(list, json_integer(p->numa[i]));
     return list;
 }
 
-static void put_graph(const struct probe *p, json_t *object)
+static json_t *tenth_if(bool known, double value)
 {
-    bool known = p->graph.accepted;
+    return known ? tenth(value) : json_null();
+}
+
+static json_t *graph_of(const struct probe *p)
+{
+    bool known = p->graph.accepted, ports = known && p->links_per_node && !is_any_alike(p);
     json_t *numa = json_array();
     for (uint32_t i = 0; i < p->count; i++)
-        json_array_append_new(numa, json_integer(p->numa[i]));
-    json_object_set_new(object, "numa", numa);
-    json_object_set_new(object, "local_ns",
-                        p->latency.local_ns > 0 ? tenth(p->latency.local_ns) : json_null());
-    json_object_set_new(object, "noise_ns",
-                        p->latency.noise_ns > 0 ? tenth(p->latency.noise_ns) : json_null());
-    json_object_set_new(object, "latency_ns", square(p, latency_cell));
-    json_object_set_new(object, "quantum_ns",
-                        known && p->count > 1 ? tenth(p->graph.quantum_ns) : json_null());
-    json_object_set_new(object, "links", known ? links(p) : json_null());
-    json_object_set_new(object, "alike", known ? alike(p) : json_null());
-    json_object_set_new(object, "hops", known ? square(p, hops_cell) : json_null());
-    json_object_set_new(object, "routed", known ? square(p, routed_cell) : json_null());
-    json_object_set_new(object, "free_ports",
-                        known && p->links_per_node && !is_any_alike(p) ? free_ports(p)
-                                                                       : json_null());
-    json_object_set_new(object, "accepted", json_boolean(known));
-    json_object_set_new(object, "reason", json_string(p->graph.reason));
+        numa = tool_json_add(numa, json_integer(p->numa[i]));
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}", "nuioa", 1, "numa",
+        numa, "local_ns", tenth_if(p->latency.local_ns > 0, p->latency.local_ns), "noise_ns",
+        tenth_if(p->latency.noise_ns > 0, p->latency.noise_ns), "latency_ns", square(p, NULL),
+        "quantum_ns", tenth_if(known && p->count > 1, p->graph.quantum_ns), "links",
+        known ? links(p) : json_null(), "alike", known ? alike(p) : json_null(), "hops",
+        known ? square(p, p->graph.hops) : json_null(), "routed",
+        known ? square(p, p->graph.routed) : json_null(), "free_ports",
+        ports ? free_ports(p) : json_null(), "accepted", known, "reason", p->graph.reason);
 }
 
 static json_t *check_object(const struct probe *p)
@@ -365,20 +348,14 @@ static json_t *hundredth(bool known, double value)
     return known ? json_real(round(value * 100) / 100) : json_null();
 }
 
-char *probe_json(const struct probe *p)
+json_t *probe_json(const struct probe *p)
 {
-    json_t *object = json_pack("{si}", "nuioa", 1);
-    if (p->count)
-        put_graph(p, object);
+    json_t *object = p->count ? graph_of(p) : json_pack("{si}", "nuioa", 1);
     if (p->check && p->graph.accepted)
         json_object_set_new(object, "check", check_object(p));
     if (p->cost.has_remote) {
         json_object_set_new(object, "remote_cost", hundredth(true, p->cost.remote));
         json_object_set_new(object, "hop_cost", hundredth(p->cost.has_hop, p->cost.hop));
     }
-    char *text =
-        object ? json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(6))
-               : NULL;
-    json_decref(object);
-    return text;
+    return object;
 }

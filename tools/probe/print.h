@@ -2,6 +2,7 @@
 #ifndef NUIOA_TOOL_PROBE_PRINT_H
 #define NUIOA_TOOL_PROBE_PRINT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct probe;
@@ -21,8 +22,7 @@ void probe_print_cost(const struct probe_cost *cost, FILE *out);
  * nothing if memory is short. */
 void probe_print_check(const struct probe *probe, FILE *out);
 
-/* Returns all of it as JSON (doc/formats.md), a text that the caller frees with free(); NULL if
- * memory is short. */
-char *probe_json(const struct probe *probe);
+/* Returns all of it as JSON (doc/formats.md); NULL if memory is short. */
+json_t *probe_json(const struct probe *probe);
 
 #endif

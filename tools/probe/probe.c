@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/json.h"
 #include "tools/probe/heatmap.h"
 #include "tools/probe/probe.h"
 #include "tools/probe/distance_write.h"
@@ -218,21 +219,13 @@ static int check_files(const struct probe *p)
     return p->heatmap ? probe_heatmap_check(p->heatmap) : TOOL_DONE;
 }
 
-static int print_json(const struct probe *p)
-{
-    char *text = probe_json(p);
-    if (!text)
-        return tool_fail("out of memory");
-    puts(text);
-    free(text);
-    return TOOL_DONE;
-}
-
 static int draw(const struct probe *p)
 {
-    char *text = probe_json(p);
+    json_t *json = probe_json(p);
+    char *text = json ? json_dumps(json, JSON_ENSURE_ASCII) : NULL;
     int rc = text ? probe_heatmap(text, p->heatmap) : tool_fail("out of memory");
     free(text);
+    json_decref(json);
     return rc;
 }
 
@@ -248,7 +241,7 @@ static int tell(struct probe *p)
     if (rc)
         return rc;
     if (p->json)
-        rc = print_json(p);
+        rc = tool_json_print(probe_json(p), 2);
     else
         probe_print(p, stdout);
     if (!p->graph.accepted)
@@ -262,7 +255,7 @@ static int answer(struct probe *p)
     bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
     if (only_figures) {
         if (p->json)
-            return print_json(p);
+            return tool_json_print(probe_json(p), 2);
         probe_print_cost(&p->cost, stdout);
         return TOOL_DONE;
     }
