@@ -38,7 +38,6 @@ SEEN_BY = (
     (r"spank/", "user, srun; administrator, slurmd.log"),
     (r"pmix/", "program that uses libnuioa-client"),
     (r"mpi/", "user, in the job's output"),
-    (r"tools/scontrol", "user, nuioa layout"),
     (r"tools/(doctor|exec|probe)/", r"user, nuioa \1"),
     (r"tools/([a-z]+)(_.*|\.py|\.c)$", r"user, nuioa \1"),
 )

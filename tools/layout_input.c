@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "layout/figures.h"
-#include "tools/scontrol.h"
+#include "tools/program.h"
 #include "util/descriptors.h"
 #include "util/number.h"
 
@@ -156,13 +156,17 @@ static int read_network(const char *path, struct layout_place *place, struct nui
 /* What scontrol does not say, or says of other nodes, is no reason not to lay out. */
 static void ask_network(struct layout_place *place)
 {
+    const char *const words[] = { "scontrol", "show", "topology", NULL };
     char *text;
+    int rc = program_output(words, &text);
     place->network.node_count = place->hosts.count;
-    place->flat = scontrol_show_topology(&text);
-    if (!place->flat && nuioa_network_parse(text, &place->hosts, &place->network, NULL)) {
+    if (rc) {
+        place->flat = rc == -ETIMEDOUT ? "scontrol took more than two seconds"
+                                       : "scontrol printed no network";
+    } else if (nuioa_network_parse(text, &place->hosts, &place->network, NULL)) {
         place->network = (struct nuioa_network){ .node_count = place->hosts.count };
         place->flat = "scontrol's list of switches cannot be read";
-    } else if (!place->flat && !place->network.level_count) {
+    } else if (!place->network.level_count) {
         place->flat = "scontrol lists no switches";
     }
     free(text);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/commands.h"
+#include "tools/program.h"
 #include "tools/python.h"
 #include "tools/tool.h"
 
@@ -66,34 +65,16 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* Returns true if man(1) is here and finds the page. Its own complaint would say less than the
- * options that are printed then. */
-static bool has_manual(char *page)
-{
-    char man[] = "man", where[] = "-w", section[] = "1";
-    char *words[] = { man, where, section, page, NULL };
-    posix_spawn_file_actions_t quiet;
-    pid_t pid;
-    int status = -1;
-    if (posix_spawn_file_actions_init(&quiet))
-        return false;
-    if (!posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0) &&
-        !posix_spawn_file_actions_adddup2(&quiet, 1, 2) &&
-        !posix_spawnp(&pid, man, &quiet, NULL, words, environ))
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    posix_spawn_file_actions_destroy(&quiet);
-    return !status;
-}
-
 /* On a terminal becomes man(1) with the manual of the command. Elsewhere, as in a script or a pipe,
  * and where there is no manual, prints the options. */
 static int show_help(const struct command *command)
 {
-    char page[32], name[16], help[] = "--help";
+    char page[32], name[16], help[] = "--help", *path = NULL;
     snprintf(page, sizeof(page), "nuioa-%s", command->name);
-    if (isatty(STDOUT_FILENO) && has_manual(page))
+    const char *const ask[] = { "man", "-w", "1", page, NULL };
+    if (isatty(STDOUT_FILENO) && !program_output(ask, &path))
         execlp("man", "man", "1", page, NULL);
+    free(path);
     snprintf(name, sizeof(name), "%s", command->name);
     return command->run(2, (char *[]){ name, help, NULL });
 }

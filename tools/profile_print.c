@@ -12,7 +12,9 @@
 
 #define HEAVIEST_SHOWN 10
 
-double profile_heaviness(const struct profile_summary *s, const struct nuioa_traffic *t)
+/* Returns the number by which ranks are compared: the weight for bandwidth, in bytes; the messages in
+ * both directions; or the mean bytes of a message. */
+static double heaviness(const struct profile_summary *s, const struct nuioa_traffic *t)
 {
     enum nuioa_metric metric = s->metric;
     double msgs = t->sent_msgs + t->recv_msgs;
@@ -92,8 +94,8 @@ static int compare_ranks(const void *a, const void *b, void *context)
 {
     const struct profile_summary *s = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    double left = profile_heaviness(s, &s->traffic[x]);
-    double right = profile_heaviness(s, &s->traffic[y]);
+    double left = heaviness(s, &s->traffic[x]);
+    double right = heaviness(s, &s->traffic[y]);
     if (left != right)
         return left > right ? -1 : 1;
     return x < y ? -1 : x > y;
@@ -192,13 +194,13 @@ static void print_heaviest(const struct profile_summary *s)
     char sent[24], received[24];
     double all = 0;
     for (uint32_t i = 0; i < s->profile->rank_count; i++)
-        all += profile_heaviness(s, &s->traffic[i]);
+        all += heaviness(s, &s->traffic[i]);
     printf("\nheaviest ranks (%s)\n", by[s->metric]);
     printf("%8s %12s %12s %12s %12s %7s\n", "rank", "received", "sent", "msgs in", "msgs out",
            s->metric == NUIOA_METRIC_AVG ? "B/msg" : "share");
     for (uint32_t i = 0; i < s->profile->rank_count && i < HEAVIEST_SHOWN; i++) {
         const struct nuioa_traffic *t = &s->traffic[s->heaviest[i]];
-        double value = profile_heaviness(s, t);
+        double value = heaviness(s, t);
         if (value <= 0)
             break;
         printf("%8u %12s %12s %12.0f %12.0f ", s->heaviest[i], tool_bytes(t->recv_bytes, received),
@@ -269,7 +271,7 @@ static json_t *rank_json(const struct profile_summary *s, uint32_t rank)
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "rank", (json_int_t)rank, "sent_bytes",
                      number(t->sent_bytes), "recv_bytes", number(t->recv_bytes), "sent_msgs",
                      number(t->sent_msgs), "recv_msgs", number(t->recv_msgs), "large_recv_bytes",
-                     number(t->large_recv_bytes), "weight", profile_heaviness(s, t));
+                     number(t->large_recv_bytes), "weight", heaviness(s, t));
 }
 
 static json_t *slices_json(const struct profile_slices *l)

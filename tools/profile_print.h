@@ -55,13 +55,6 @@ int profile_summarise(struct profile_summary *summary, struct nuioa_profile *pro
 /* Frees what the summary owns. */
 void profile_summary_free(struct profile_summary *summary);
 
-/* Returns the number by which ranks with this traffic are compared; a larger one is heavier. With
- * NUIOA_METRIC_SIZE it is the weight of nuioa_traffic_weight for bandwidth, in bytes; with
- * NUIOA_METRIC_MSG the messages in both directions; with NUIOA_METRIC_AVG the mean bytes of a
- * message. */
-double profile_heaviness(const struct profile_summary *summary,
-                         const struct nuioa_traffic *traffic);
-
 /* Prints the summary to stdout, for people. Returns the exit status (tool.h). */
 int profile_print_text(const struct profile_summary *summary);
 

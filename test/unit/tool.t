@@ -52,7 +52,7 @@ run plan --help
 whole=$out
 # The man here has all pages but that of topo, and prints how it is called.
 mkdir "$work/man" "$work/empty"
-printf '%s\n' '#!/bin/sh' 'echo "man $*"' '[ "$*" != "-w 1 nuioa-topo" ]' >"$work/man/man"
+printf '%s\n' '#!/bin/sh' '[ "$*" = "-w 1 nuioa-topo" ] || echo "man $*"' >"$work/man/man"
 chmod 755 "$work/man/man"
 PATH=$work/man:$PATH run help plan
 is "help plan where standard output is no terminal: its options" "$status|$out|$err" "0|$whole|"

@@ -75,14 +75,6 @@ struct nuioa_link_graph {
 int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
                            struct nuioa_error *err);
 
-/* Returns true if the NUMA nodes in these rows have a link, in an accepted graph. */
-static inline bool nuioa_link_graph_has(const struct nuioa_link_graph *graph, uint32_t a,
-                                        uint32_t b)
-{
-    size_t cell = (size_t)a * graph->count + b;
-    return graph->hops[cell] == 1 && !(graph->alike_ns[cell] > 0);
-}
-
 /* Frees the arrays and makes *graph empty. */
 void nuioa_link_graph_free(struct nuioa_link_graph *graph);
 

@@ -19,7 +19,8 @@ static size_t at(const struct probe *p, uint32_t i, uint32_t j)
 
 static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
 {
-    return p->graph.hops && nuioa_link_graph_has(&p->graph, i, j);
+    const struct nuioa_link_graph *graph = &p->graph;
+    return graph->hops && graph->hops[at(p, i, j)] == 1 && !(graph->alike_ns[at(p, i, j)] > 0);
 }
 
 /* Returns true if `i` and `j` are the first rows of two groups whose pairs are all alike. */
@@ -144,36 +145,6 @@ void probe_print_cost(const struct probe_cost *cost, FILE *out)
     fprintf(out, "%s\n", cost->has_hop ? "" : " (hop_cost needs a figure from two levels away)");
 }
 
-void probe_print(const struct probe *p, FILE *out)
-{
-    if (p->matrix)
-        fprintf(out, "%s: ", p->matrix);
-    else
-        fprintf(out, "%s: ", p->node.host);
-    fprintf(out, "%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
-    if (p->latency.local_ns > 0)
-        fprintf(out, ", a load from local memory takes %.1f ns", p->latency.local_ns);
-    if (p->latency.noise_ns > 0)
-        fprintf(out, ", +- %.1f ns", p->latency.noise_ns);
-    fputs("\n", out);
-    if (p->count > 1) {
-        fprintf(out, "\nmore than a load from local memory, ns, by the NUMA node of the core\n");
-        print_matrix(p, out);
-    }
-    if (p->graph.accepted && p->count > 1) {
-        print_links(p, out);
-        print_alike(p, out);
-        print_routes(p, out);
-        print_ports(p, out);
-    }
-    if (p->cost.has_remote)
-        probe_print_cost(&p->cost, out);
-    if (p->check && p->graph.accepted)
-        probe_print_check(p, out);
-    if (p->out && p->graph.accepted)
-        fprintf(out, "written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
-}
-
 /* --- the firmware ----------------------------------------------------------------------------- */
 
 struct check {
@@ -216,7 +187,9 @@ static bool compare(const struct probe *p, struct check *check)
     return done;
 }
 
-void probe_print_check(const struct probe *p, FILE *out)
+/* Prints in what node.distance (the firmware's table or, without one, the machine's structure)
+ * differs from the measurement. */
+static void print_check(const struct probe *p, FILE *out)
 {
     struct check c;
     bool slit = p->node.distance.source == NUIOA_DISTANCE_SLIT;
@@ -249,6 +222,38 @@ void probe_print_check(const struct probe *p, FILE *out)
         fprintf(out,
                 "check: to use the measured distances, add --out FILE, and set distances=FILE in "
                 "plugstack.conf\n");
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+void probe_print(const struct probe *p, FILE *out)
+{
+    if (p->matrix)
+        fprintf(out, "%s: ", p->matrix);
+    else
+        fprintf(out, "%s: ", p->node.host);
+    fprintf(out, "%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
+    if (p->latency.local_ns > 0)
+        fprintf(out, ", a load from local memory takes %.1f ns", p->latency.local_ns);
+    if (p->latency.noise_ns > 0)
+        fprintf(out, ", +- %.1f ns", p->latency.noise_ns);
+    fputs("\n", out);
+    if (p->count > 1) {
+        fprintf(out, "\nmore than a load from local memory, ns, by the NUMA node of the core\n");
+        print_matrix(p, out);
+    }
+    if (p->graph.accepted && p->count > 1) {
+        print_links(p, out);
+        print_alike(p, out);
+        print_routes(p, out);
+        print_ports(p, out);
+    }
+    if (p->cost.has_remote)
+        probe_print_cost(&p->cost, out);
+    if (p->check && p->graph.accepted)
+        print_check(p, out);
+    if (p->out && p->graph.accepted)
+        fprintf(out, "written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

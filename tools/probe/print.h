@@ -11,16 +11,11 @@ struct probe_cost;
 /* These functions only read *probe. Errors of writing are not returned: the caller asks `out`. */
 
 /* Prints the latencies and, if there are any, the costs. If the graph is accepted, it also prints
- * the links, and if asked for the comparison (probe_print_check) and which file was written. */
+ * the links, and if asked for the comparison with the firmware's distances, and which file was written. */
 void probe_print(const struct probe *probe, FILE *out);
 
 /* Prints the costs that were computed, as arguments for plugstack.conf. */
 void probe_print_cost(const struct probe_cost *cost, FILE *out);
-
-/* Prints in what node.distance (the firmware's table or, without one, the machine's structure)
- * differs from the measurement. The graph must be accepted, and the node be this machine. Prints
- * nothing if memory is short. */
-void probe_print_check(const struct probe *probe, FILE *out);
 
 /* Returns all of it as JSON (doc/formats.md); NULL if memory is short. */
 json_t *probe_json(const struct probe *probe);

@@ -60,6 +60,40 @@ static const char usage[] =
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    print JSON, for programs\n";
 
+/* Computes *cost from figures such as "1392,1071,1050": with the process on the NIC's NUMA node, one
+ * level away, two levels away and so on. */
+static int read_cost(struct probe_cost *cost, const char *figures, bool is_time,
+                     struct nuioa_error *err)
+{
+    double near = 0, sum = 0;
+    unsigned count = 0;
+    *cost = (struct probe_cost){ 0 };
+    for (const char *rest = figures; rest; count++) {
+        char word[32];
+        double figure;
+        size_t length = strcspn(rest, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), rest);
+        rest = rest[length] ? rest + length + 1 : NULL;
+        if (length > 31 || nuioa_parse_decimal(word, &figure) || !(figure > 0))
+            return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is not NEAR,FAR[,FARTHER...]",
+                              is_time ? "latency" : "throughput", figures);
+        if (!count)
+            near = figure;
+        double more = fmax(0, (is_time ? figure / near : near / figure) - 1);
+        if (count == 1)
+            cost->remote = more;
+        else if (count > 1)
+            sum += fmax(0, more - cost->remote) / (count - 1);
+    }
+    if (count < 2)
+        return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure: give at least NEAR,FAR",
+                          is_time ? "latency" : "throughput", figures);
+    cost->has_remote = true;
+    cost->has_hop = count > 2;
+    cost->hop = count > 2 ? sum / (count - 2) : 0;
+    return 0;
+}
+
 static const char at_least_gone[] =
     "--at-least was removed. Measure between nodes with ib_write_bw, ClusterKit or nccl-tests";
 
@@ -101,40 +135,8 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         return tool_usage(argv[0], "--local-ns: '%.40s' is not a number from 1 to 1000000",
                           local_ns);
     const char *figures = p->throughput ? p->throughput : p->latency_figures;
-    if (figures && probe_cost_read(&p->cost, figures, !p->throughput, &err))
+    if (figures && read_cost(&p->cost, figures, !p->throughput, &err))
         return tool_usage(argv[0], "%s", err.text);
-    return 0;
-}
-
-int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
-                    struct nuioa_error *err)
-{
-    double near = 0, sum = 0;
-    unsigned count = 0;
-    *cost = (struct probe_cost){ 0 };
-    for (const char *rest = figures; rest; count++) {
-        char word[32];
-        double figure;
-        size_t length = strcspn(rest, ",");
-        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), rest);
-        rest = rest[length] ? rest + length + 1 : NULL;
-        if (length > 31 || nuioa_parse_decimal(word, &figure) || !(figure > 0))
-            return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is not NEAR,FAR[,FARTHER...]",
-                              is_time ? "latency" : "throughput", figures);
-        if (!count)
-            near = figure;
-        double more = fmax(0, (is_time ? figure / near : near / figure) - 1);
-        if (count == 1)
-            cost->remote = more;
-        else if (count > 1)
-            sum += fmax(0, more - cost->remote) / (count - 1);
-    }
-    if (count < 2)
-        return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure: give at least NEAR,FAR",
-                          is_time ? "latency" : "throughput", figures);
-    cost->has_remote = true;
-    cost->has_hop = count > 2;
-    cost->hop = count > 2 ? sum / (count - 2) : 0;
     return 0;
 }
 

@@ -43,11 +43,4 @@ struct probe {
     struct probe_nic_options nic;
 };
 
-/* Computes *cost, which is overwritten, from `figures`: throughputs in any unit such as
- * "1392,1071,1050" with the process on the NIC's NUMA node, one level away, two levels away and so
- * on; or latencies if `is_time`. Two figures give `remote`, more give `hop` too. Returns 0, or
- * -EINVAL with *err if `figures` has another form. */
-int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
-                    struct nuioa_error *err);
-
 #endif
