@@ -80,14 +80,6 @@ TYPED_POWER = (1.80, 1.33, 1.20, 1.09, 1.01, 0.94, 0.89, 0.845, 0.805, 0.78,
 LOOKS_POWER = 0.79
 
 
-def total(numbers):
-    """The sum, rounded at each step: sum() does that only before Python 3.12."""
-    result = 0.0
-    for number in numbers:
-        result += number
-    return result
-
-
 def subset_sums(numbers):
     """The sums of all subsets, in ascending order."""
     sums = [0.0]
@@ -101,7 +93,7 @@ def upper_share(logs, centre):
     `centre` each. A pattern turns the signs of a subset, and is counted if the sum of that subset
     is not above 0: each sum of one half goes with a first part of those of the other half."""
     shifted = [x - centre for x in logs]
-    zero = 1e-12 * total(map(abs, shifted))  # sums of equal numbers differ by rounding
+    zero = 1e-12 * math.fsum(map(abs, shifted))  # sums of equal numbers differ by rounding
     half = len(logs) // 2
     first, second = subset_sums(shifted[:half]), subset_sums(shifted[half:])
     counted, k = 0, len(second)
@@ -114,7 +106,7 @@ def upper_share(logs, centre):
 
 def low_end(logs, level):
     """The least centre that the test does not refuse: the share grows with the centre."""
-    low, high = min(logs), total(logs) / len(logs)
+    low, high = min(logs), math.fsum(logs) / len(logs)
     for _ in range(40):
         middle = (low + high) / 2
         is_refused = 2 * upper_share(logs, middle) <= level
@@ -129,15 +121,14 @@ class Verdict:
         count = len(without)
         self.logs = logs = [math.log(b / a) for a, b in zip(without, with_)]
         self.turned = [-x for x in logs]
-        self.centre = centre = total(logs) / count
+        self.centre = centre = math.fsum(logs) / count
         self.ratio = math.exp(centre)
         self.level = 0.05 if typed else 2 / 64 if count <= PAIRS_MIN else 0.0093
         self.p = min(1, 2 * min(upper_share(logs, 0), upper_share(self.turned, 0)))
         self.word = ("cannot tell" if self.p > self.level else
                      "faster" if centre < 0 else "slower")
         # The mean of the root is less than that of the noise, which matters for few pairs.
-        deviation = (math.sqrt(total((x - centre) * (x - centre) for x in logs) / (count - 1)) *
-                     (4 * count - 3) / (4 * count - 4))
+        deviation = statistics.stdev(logs) * (4 * count - 3) / (4 * count - 4)
         # The least difference that 4 of 5 comparisons would see with as much noise and the same
         # rule, as a logarithm and as a share of the time; and that of PAIRS_MAX typed pairs.
         self.seen = (TYPED_POWER[count - PAIRS_MIN] if typed else LOOKS_POWER) * deviation
@@ -352,17 +343,16 @@ def as_text(result, variables):
 
 def as_json(result):
     v = result.verdict
-    text = json.dumps({
-        "nuioa": 1, "pairs": len(result.with_), "without_s": result.without,
-        "with_s": result.with_, "ratio": v and v.ratio, "interval": v and v.interval(),
-        "verdict": v and v.word, "detectable": v and v.detectable}, indent=1)
-    return re.sub(r"\d+(\.\d+e|\.|e)[-+]?\d+", real, text) + "\n"
+    return json.dumps({
+        "nuioa": 1, "pairs": len(result.with_), "without_s": rounded(result.without),
+        "with_s": rounded(result.with_), "ratio": v and rounded([v.ratio])[0],
+        "interval": v and rounded(v.interval()), "verdict": v and v.word,
+        "detectable": v and rounded([v.detectable])[0]}, indent=1) + "\n"
 
 
-def real(match):
-    """A real number with 15 digits, as in the JSON of the other commands."""
-    digits, e, exponent = ("%.15g" % float(match.group())).partition("e")
-    return digits + "e%d" % int(exponent) if e else digits if "." in digits else digits + ".0"
+def rounded(numbers):
+    """15 digits, as in the JSON of the other commands."""
+    return [float("%.15g" % number) for number in numbers]
 
 
 # --- the command line -----------------------------------------------------------------------------

@@ -70,15 +70,6 @@ static void set_others(const char *block, struct nuioa_exported *exported)
             setenv(name, value, 1);
 }
 
-/* Says for an inner step what has been set. */
-static void set_exported(const struct nuioa_exported *exported)
-{
-    if (!*exported->names)
-        return;
-    setenv("NUIOA_EXPORTED", exported->names, 1);
-    setenv(NUIOA_VARIABLE_EXPORTED, exported->values, 1);
-}
-
 /* Says of whom the variables are, for libnuioa-client. */
 static void set_rank_id(const struct exec_plan *e)
 {
@@ -110,29 +101,39 @@ static void set_exports(const struct exec_plan *e, const char *program,
     free(block);
 }
 
-static void set_variables(struct exec_plan *e, const char *program, char *block)
+/* Sets all variables, or with `placed` those that depend on the NICs only. *exported has those of
+ * other programs that were set before, and gets these, too. */
+static void set_variables(const struct exec_plan *e, const char *program, bool placed,
+                          struct nuioa_exported *exported)
 {
     const struct nuioa_options *o = &e->input->options;
     uint32_t local = e->input->place.local;
-    struct nuioa_exported exported = { "", "" };
-    bool placed = nuioa_threads_are_placed(environ);
-    if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
+    char *block = malloc(BLOCK_SIZE);
+    if (!block)
+        return;
+    bool threads = !placed && !nuioa_threads_are_placed(environ);
+    int rc =
+        placed ? nuioa_environment_nics(&e->plan.assignments[local], &e->node, o, block, BLOCK_SIZE)
+               : nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE);
+    if (rc >= 0)
         set_ours(block);
     set_rank_id(e);
-    set_exports(e, program, &exported);
-    if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
+    set_exports(e, program, exported);
+    if (threads && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
-        set_others(block, &exported);
-    set_exported(&exported);
+        set_others(block, exported);
+    if (*exported->names) { /* says for an inner step what has been set */
+        setenv("NUIOA_EXPORTED", exported->names, 1);
+        setenv(NUIOA_VARIABLE_EXPORTED, exported->values, 1);
+    }
+    free(block);
 }
 
 void exec_apply(struct exec_plan *e, const char *program)
 {
+    struct nuioa_exported exported = { "", "" };
     struct nuioa_mempolicy memory;
-    char *block = malloc(BLOCK_SIZE);
-    if (block)
-        set_variables(e, program, block);
-    free(block);
+    set_variables(e, program, false, &exported);
     int rc = nuioa_mempolicy_of(&e->plan.assignments[e->input->place.local], &memory);
     if (!rc)
         rc = nuioa_bind_memory(&memory);
@@ -143,16 +144,7 @@ void exec_apply(struct exec_plan *e, const char *program)
 
 void exec_set_nics(const struct exec_plan *e, const char *program, struct nuioa_exported *exported)
 {
-    const struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
-    char *block = malloc(BLOCK_SIZE);
-    if (!block)
-        return;
-    if (nuioa_environment_nics(own, &e->node, &e->input->options, block, BLOCK_SIZE) >= 0)
-        set_ours(block);
-    set_rank_id(e);
-    set_exports(e, program, exported);
-    set_exported(exported);
-    free(block);
+    set_variables(e, program, true, exported);
 }
 
 int exec_become(char **program)

@@ -280,17 +280,13 @@ static int link_groups(struct work *w)
 static int list_links(struct work *w)
 {
     struct nuioa_link_graph *graph = w->graph;
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = i + 1; j < w->n; j++)
-            graph->link_count += w->linked[at(w, i, j)];
-    graph->links = calloc(graph->link_count + 1, sizeof(*graph->links));
+    graph->links = calloc((size_t)w->n * w->n, sizeof(*graph->links));
     if (!graph->links)
         return -ENOMEM;
-    uint32_t k = 0;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             if (w->linked[at(w, i, j)])
-                graph->links[k++] = (struct nuioa_link){ i, j };
+                graph->links[graph->link_count++] = (struct nuioa_link){ i, j };
     return 0;
 }
 

@@ -82,12 +82,12 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-/* Returns ns for one load. It begins where the last call ended, because that call has left its own
- * lines in the caches. */
-static double chase(const struct line **from, unsigned chunks)
+/* The next call continues where this one ended, which has left its own lines in the caches. */
+double probe_buffer_chase(struct probe_buffer *buffer, unsigned chunks)
 {
     double times[256];
-    const struct line *line = *from;
+    const struct line *line = buffer->at;
+    chunks = chunks < 256 ? chunks : 256;
     for (unsigned c = 0; c < chunks; c++) {
         int64_t start_ns = nuioa_clock_ns();
         for (unsigned k = 0; k < CHUNK_LOADS / 8; k++) {
@@ -98,7 +98,7 @@ static double chase(const struct line **from, unsigned chunks)
         }
         times[c] = (double)(nuioa_clock_ns() - start_ns) / CHUNK_LOADS;
     }
-    *from = line;
+    buffer->at = line;
     return median(times, chunks);
 }
 
@@ -191,14 +191,6 @@ void probe_buffer_close(struct probe_buffer *buffer)
     if (buffer->map)
         munmap(buffer->map, buffer->bytes);
     *buffer = (struct probe_buffer){ 0 };
-}
-
-double probe_buffer_chase(struct probe_buffer *buffer, unsigned chunks)
-{
-    const struct line *line = buffer->at;
-    double ns = chase(&line, chunks < 256 ? chunks : 256);
-    buffer->at = line;
-    return ns;
 }
 
 /* --- cores ------------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ import resource
 import select
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -448,8 +449,7 @@ def measure(cells, task):
 # --- what it tells --------------------------------------------------------------------------------
 
 def median(values):
-    values = sorted(values)
-    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2 if values else 0
+    return statistics.median(values) if values else 0
 
 
 def mean(values):
@@ -576,24 +576,22 @@ def report(cells, task):
 
 def json_of(task):
     def rounded(value):
-        return None if value is None or value < 0 else math.floor(value * 1e4 + 0.5) / 1e4
+        return None if value is None or value < 0 else round(value, 4)
 
     def row(cells):
-        cell = list(cells.values())[0]
-        return dict([
-            ("nic", cell.nic["label"]), ("numa", None if cell.gpu else cell.numa["numa"]),
-            ("gpu", cell.gpu["pci"] if cell.gpu else None), ("level", cell.level)]
-            + [(key, float("%.9g" % cells[q].median) or None if q in cells else None)
-               for q, key in enumerate(KEYS)]
-            + [("why", next((c.error for c in cells.values() if c.error), None))])
-    gap = task["gap"]
-    return json.dumps(dict(
-        [("nuioa", 1), ("cells", [row(cells) for cells in task["rows"].values()]),
-         ("rounds", task["rounds"])]
-        + [(key, rounded(mad)) for key, mad in zip(("write_mad", "read_mad", "latency_mad"),
-                                                   task["mads"])]
-        + [("believed", rounded(gap.least)), ("busy_cpus", [rounded(b) for b in task["busy"]]),
-           ("remote_cost", rounded(gap.remote)), ("hop_cost", rounded(gap.hop))]), indent=2)
+        cell, why = list(cells.values())[0], [c.error for c in cells.values() if c.error]
+        return {"nic": cell.nic["label"], "numa": None if cell.gpu else cell.numa["numa"],
+                "gpu": cell.gpu["pci"] if cell.gpu else None, "level": cell.level,
+                **{key: float("%.9g" % cells[q].median) or None if q in cells else None
+                   for q, key in enumerate(KEYS)},
+                "why": why[0] if why else None}
+    gap, mads = task["gap"], task["mads"]
+    return json.dumps({
+        "nuioa": 1, "cells": [row(cells) for cells in task["rows"].values()],
+        "rounds": task["rounds"], "write_mad": rounded(mads[WRITES]),
+        "read_mad": rounded(mads[READS]), "latency_mad": rounded(mads[LATENCY]),
+        "believed": rounded(gap.least), "busy_cpus": [rounded(b) for b in task["busy"]],
+        "remote_cost": rounded(gap.remote), "hop_cost": rounded(gap.hop)}, indent=2)
 
 
 # --- files ----------------------------------------------------------------------------------------
