@@ -67,17 +67,6 @@ int exec_input_read_process(struct exec_input *in, const struct launcher_request
 
 /* --- the node --------------------------------------------------------------------------------- */
 
-/* Reads the cache. The default one may be missing or not be for this process: then nothing is
- * said. */
-static int read_cache(struct exec_input *in, const char *distances, struct nuioa_error *err)
-{
-    char path[NUIOA_CACHE_PATH_SIZE];
-    if (*in->options.cache)
-        return nuioa_cache_read(in->options.cache, distances, &in->node, err);
-    nuioa_cache_path(path);
-    return nuioa_cache_read(path, distances, &in->node, err);
-}
-
 /* Forgets the state of the ports: a port that goes down while processes start must not give them
  * different plans. */
 static void forget_ports(struct nuioa_node *node)
@@ -88,25 +77,32 @@ static void forget_ports(struct nuioa_node *node)
     }
 }
 
-/* hwloc runs in a child process with a deadline, because it can hang on broken firmware. */
+/* The default cache may be missing or not be for this process: then nothing is said. hwloc runs in a
+ * child process with a deadline, because it can hang on broken firmware. */
+static int load_own(struct exec_input *in, const struct nuioa_source *source,
+                    struct nuioa_error *err)
+{
+    const struct nuioa_options *o = &in->options;
+    char path[NUIOA_CACHE_PATH_SIZE];
+    nuioa_cache_path(path);
+    int rc = nuioa_cache_read(*o->cache ? o->cache : path, source->distances, &in->node, err);
+    if (rc && *o->cache)
+        nuioa_warn(&in->warnings, "cache not used: %s", err->text);
+    if (rc)
+        rc = nuioa_cache_discover(source, o->deadline_ms, &in->node, err);
+    if (!rc)
+        forget_ports(&in->node);
+    return rc;
+}
+
 static int load_node(struct exec_input *in)
 {
     const struct nuioa_options *o = &in->options;
     const struct nuioa_source source = { *o->topology ? o->topology : NULL,
                                          *o->distances ? o->distances : NULL };
     struct nuioa_error err = { "" };
-    if (source.topology) {
-        if (nuioa_node_load(&in->node, &source, &err))
-            return tool_fail("%s", err.text);
-        nuioa_nic_roles_set(&in->node, o->nic_role);
-        return 0;
-    }
-    int rc = read_cache(in, source.distances, &err);
-    if (rc && *o->cache)
-        nuioa_warn(&in->warnings, "cache not used: %s", err.text);
-    if (rc && nuioa_cache_discover(&source, o->deadline_ms, &in->node, &err))
+    if (source.topology ? nuioa_node_load(&in->node, &source, &err) : load_own(in, &source, &err))
         return tool_fail("%s", err.text);
-    forget_ports(&in->node);
     nuioa_nic_roles_set(&in->node, o->nic_role);
     return 0;
 }

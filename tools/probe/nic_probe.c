@@ -229,7 +229,6 @@ int probe_nic(struct probe *p)
     struct nuioa_source here = { NULL, p->out && !access(p->out, F_OK) ? p->out : NULL };
     if (nuioa_node_load(&p->node, &here, &err))
         return tool_fail("%s", err.text);
-    p->has_node = true;
     if (p->node.emulated)
         return tool_fail("the topology is another machine's: only this one can be measured");
     bool *taken = calloc(p->node.nic_count + 1, sizeof(*taken));

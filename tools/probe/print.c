@@ -139,10 +139,11 @@ static void print_ports(const struct probe *p, FILE *out)
 
 void probe_print_cost(const struct probe_cost *cost, FILE *out)
 {
+    bool known = !isnan(cost->hop);
     fprintf(out, "for plugstack.conf: remote_cost=%.2f", cost->remote);
-    if (cost->has_hop)
+    if (known)
         fprintf(out, " hop_cost=%.2f", cost->hop);
-    fprintf(out, "%s\n", cost->has_hop ? "" : " (hop_cost needs a figure from two levels away)");
+    fprintf(out, "%s\n", known ? "" : " (hop_cost needs a figure from two levels away)");
 }
 
 /* --- the firmware ----------------------------------------------------------------------------- */
@@ -248,7 +249,7 @@ void probe_print(const struct probe *p, FILE *out)
         print_routes(p, out);
         print_ports(p, out);
     }
-    if (p->cost.has_remote)
+    if (!isnan(p->cost.remote))
         probe_print_cost(&p->cost, out);
     if (p->check && p->graph.accepted)
         print_check(p, out);
@@ -348,9 +349,9 @@ static json_t *check_object(const struct probe *p)
                      "inverted", (int)c.inverted, "one_way", (int)c.one_way);
 }
 
-static json_t *hundredth(bool known, double value)
+static json_t *hundredth(double value)
 {
-    return known ? json_real(round(value * 100) / 100) : json_null();
+    return isnan(value) ? json_null() : json_real(round(value * 100) / 100);
 }
 
 json_t *probe_json(const struct probe *p)
@@ -358,9 +359,9 @@ json_t *probe_json(const struct probe *p)
     json_t *object = p->count ? graph_of(p) : json_pack("{si}", "nuioa", 1);
     if (p->check && p->graph.accepted)
         json_object_set_new(object, "check", check_object(p));
-    if (p->cost.has_remote) {
-        json_object_set_new(object, "remote_cost", hundredth(true, p->cost.remote));
-        json_object_set_new(object, "hop_cost", hundredth(p->cost.has_hop, p->cost.hop));
+    if (!isnan(p->cost.remote)) {
+        json_object_set_new(object, "remote_cost", hundredth(p->cost.remote));
+        json_object_set_new(object, "hop_cost", hundredth(p->cost.hop));
     }
     return object;
 }

@@ -67,7 +67,6 @@ static int read_cost(struct probe_cost *cost, const char *figures, bool is_time,
 {
     double near = 0, sum = 0;
     unsigned count = 0;
-    *cost = (struct probe_cost){ 0 };
     for (const char *rest = figures; rest; count++) {
         char word[32];
         double figure;
@@ -88,9 +87,7 @@ static int read_cost(struct probe_cost *cost, const char *figures, bool is_time,
     if (count < 2)
         return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure: give at least NEAR,FAR",
                           is_time ? "latency" : "throughput", figures);
-    cost->has_remote = true;
-    cost->has_hop = count > 2;
-    cost->hop = count > 2 ? sum / (count - 2) : 0;
+    cost->hop = count > 2 ? sum / (count - 2) : NAN;
     return 0;
 }
 
@@ -146,9 +143,7 @@ static int load_node(struct probe *p, struct nuioa_error *err)
 {
     /* Without a site file: what is known without having measured. */
     struct nuioa_source source = { p->topology, NULL };
-    int rc = nuioa_node_load(&p->node, &source, err);
-    p->has_node = !rc;
-    return rc;
+    return nuioa_node_load(&p->node, &source, err);
 }
 
 static int read_latency(struct probe *p, struct nuioa_error *err)
@@ -179,7 +174,7 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
     if (rc)
         return rc;
     p->count = p->latency.count;
-    if (p->has_node && p->node.numa_count != p->count)
+    if (p->node.numa_count && p->node.numa_count != p->count)
         return nuioa_fail(err, -EINVAL, "%s has %u rows, but %s has %u NUMA node%s%s", p->matrix,
                           p->count, p->topology ? p->topology : "this machine", p->node.numa_count,
                           p->node.numa_count == 1 ? "" : "s",
@@ -190,7 +185,7 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < p->count; i++) {
         p->index[i] = i;
-        p->numa[i] = p->has_node ? p->node.numas[i].os_index : i;
+        p->numa[i] = p->node.numa_count ? p->node.numas[i].os_index : i;
     }
     return 0;
 }
@@ -254,7 +249,7 @@ static int tell(struct probe *p)
 static int answer(struct probe *p)
 {
     struct nuioa_error err = { "" };
-    bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
+    bool only_figures = !isnan(p->cost.remote) && !p->matrix && !p->out && !p->check && !p->heatmap;
     if (only_figures) {
         if (p->json)
             return tool_json_print(probe_json(p), 2);
@@ -274,12 +269,11 @@ static int answer(struct probe *p)
 
 int tool_probe(int argc, char **argv)
 {
-    struct probe probe = { .nic = { .limit_s = 30 } };
+    struct probe probe = { .nic = { .limit_s = 30 }, .cost = { NAN, NAN } };
     int status = read_arguments(&probe, argc, argv);
     if (!status)
         status = probe.nic.asked ? probe_nic(&probe) : answer(&probe);
-    if (probe.has_node)
-        nuioa_node_free(&probe.node);
+    nuioa_node_free(&probe.node);
     nuioa_latency_free(&probe.latency);
     nuioa_link_graph_free(&probe.graph);
     free(probe.full_ns);

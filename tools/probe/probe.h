@@ -11,8 +11,7 @@
 
 /* Costs of a distance from the NIC, for plugstack.conf, from figures of a benchmark. */
 struct probe_cost {
-    double remote, hop; /* remote_cost and hop_cost */
-    bool has_remote, has_hop;
+    double remote, hop; /* remote_cost and hop_cost; NAN: not known */
 };
 
 /* The options of --nic as they were typed (texts of argv; NULL if not given), and their meaning. */
@@ -31,11 +30,10 @@ struct probe {
     bool quick, check, json;
     uint32_t links_per_node; /* 0 if not given */
     double local_ns;         /* nanoseconds; 0 if not given */
-    bool has_node;           /* `node` is loaded */
-    struct nuioa_node node;
-    uint32_t count;  /* rows of the matrix */
-    uint32_t *numa;  /* [count] OS indexes of the NUMA nodes */
-    uint32_t *index; /* [count] their indexes in node.numas, if has_node */
+    struct nuioa_node node;  /* without NUMA nodes: not loaded */
+    uint32_t count;          /* rows of the matrix */
+    uint32_t *numa;          /* [count] OS indexes of the NUMA nodes */
+    uint32_t *index;         /* [count] their indexes in node.numas, if `node` is loaded */
     struct nuioa_latency latency;
     struct nuioa_link_graph graph;
     double *full_ns; /* [numa_count * numa_count] as measured, NaN if not measured; or NULL */
