@@ -17,8 +17,8 @@
 #define NUIOA_REPORT_RANKS_MAX 64
 
 /* A row of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, levels
- * and memory policy. A text that is too long is cut and ends in "..". What nodes send to srun is
- * spank/report/wire.h. */
+ * and memory policy. A text that is too long is cut and ends in "..". Nodes send srun this
+ * struct as it is: for a change of it count up WIRE_VERSION (spank/report/wire.h). */
 struct nuioa_report_row {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */

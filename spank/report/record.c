@@ -15,49 +15,44 @@
 
 /* --- texts --- */
 
-/* The texts of a struct of the protocol: where they are, and where struct nuioa_report_row has
- * them, if it is a row. */
+/* The texts of a struct: where they are. The last one has no size. */
 struct text {
-    uint16_t at, size, in_shown, shown_size;
+    uint16_t at, size;
 };
 
 #define TEXT(type, name) \
     { \
-        offsetof(struct type, name), sizeof(((struct type *)0)->name), 0, 0 \
+        offsetof(struct type, name), sizeof(((struct type *)0)->name) \
     }
-#define COLUMN(name) \
-    { \
-        offsetof(struct wire_row, name), sizeof(((struct wire_row *)0)->name), \
-            offsetof(struct nuioa_report_row, name), sizeof(((struct nuioa_report_row *)0)->name) \
-    }
-static const struct text head_texts[] = { TEXT(wire_record, host), TEXT(wire_record, reason),
-                                          TEXT(wire_record, distances), TEXT(wire_record, gpus) };
-static const struct text nic_texts[] = { TEXT(wire_nic, label), TEXT(wire_nic, numas),
-                                         TEXT(wire_nic, gpus), TEXT(wire_nic, fabric) };
-static const struct text columns[] = {
-    COLUMN(ranks), COLUMN(cpus), COLUMN(numas), COLUMN(memory),
-    COLUMN(nic),   COLUMN(gpus), COLUMN(path),
-};
-enum { COLUMNS = sizeof(columns) / sizeof(*columns), TEXTS = 4 };
-_Static_assert(sizeof(head_texts) == TEXTS * sizeof(*head_texts) &&
-                   sizeof(nic_texts) == TEXTS * sizeof(*nic_texts),
-               "both have so many");
+#define ROW(name) TEXT(nuioa_report_row, name)
+static const struct text head_texts[] = { TEXT(wire_record, host),
+                                          TEXT(wire_record, reason),
+                                          TEXT(wire_record, distances),
+                                          TEXT(wire_record, gpus),
+                                          { 0, 0 } };
+static const struct text nic_texts[] = { TEXT(wire_nic, label),
+                                         TEXT(wire_nic, numas),
+                                         TEXT(wire_nic, gpus),
+                                         TEXT(wire_nic, fabric),
+                                         { 0, 0 } };
+static const struct text row_texts[] = { ROW(ranks), ROW(cpus), ROW(numas), ROW(memory),
+                                         ROW(nic),   ROW(gpus), ROW(path),  { 0, 0 } };
+static const struct text warning_texts[] = { { 0, 256 }, { 0, 0 } };
+
+static bool is_printable(char c, bool lines)
+{
+    return isprint((unsigned char)c) || (lines && c == '\n');
+}
 
 /* --- writing --- */
 
-static void put_text(char *to, size_t size, const char *text)
+/* Writes a text, of which a file of the user's may be a part; with `lines` it may have several. */
+static void put_text(char *to, size_t size, const char *text, bool lines)
 {
     nuioa_copy(to, size, text);
     for (char *c = to; *c; c++)
-        if (!isprint((unsigned char)*c))
+        if (!is_printable(*c, lines))
             *c = '?';
-}
-
-/* Writes a text of many lines, of which a file of the user's may be a part. */
-static void put_lines(char *to, size_t size, const char *text)
-{
-    for (size_t i = 0; i < size; i++)
-        to[i] = isprint((unsigned char)text[i]) || !text[i] || text[i] == '\n' ? text[i] : '?';
 }
 
 /* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
@@ -80,48 +75,46 @@ static void put_gpus(const struct nuioa_node *node, char *text, size_t size)
     }
 }
 
-/* Writes beside which GPUs each of nics[count] is, of NICs that are not virtual. */
-static void put_rails(const struct nuioa_node *node, struct wire_nic *nics, uint32_t count)
+/* Writes beside which GPUs NIC `i` is, of the NICs that are `real`. */
+static void put_rail(const struct nuioa_node *node, const bool *real, uint32_t i,
+                     struct wire_nic *to)
 {
-    bool *real = node->gpu_count ? calloc(node->nic_count, sizeof(*real)) : NULL;
     hwloc_bitmap_t beside = real ? hwloc_bitmap_alloc() : NULL;
-    for (uint32_t i = 0; beside && i < node->nic_count; i++)
-        real[i] = !node->nics[i].is_virtual;
-    for (uint32_t i = 0, to = 0; beside && to < count; i++) {
-        if (!real[i])
-            continue;
-        hwloc_bitmap_zero(beside);
-        for (uint32_t g = 0; g < node->gpu_count; g++)
-            if (nuioa_nic_is_beside(node, real, g, i))
-                hwloc_bitmap_set(beside, g);
-        nuioa_report_set(beside, nics[to].gpus, sizeof(nics[to].gpus));
-        to++;
-    }
+    for (uint32_t g = 0; beside && g < node->gpu_count; g++)
+        if (nuioa_nic_is_beside(node, real, g, i))
+            hwloc_bitmap_set(beside, g);
+    if (beside)
+        nuioa_report_set(beside, to->gpus, sizeof(to->gpus));
     hwloc_bitmap_free(beside);
-    free(real);
+}
+
+static void put_nic(const struct nuioa_nic *nic, struct wire_nic *to)
+{
+    nuioa_nic_label(nic, to->label, sizeof(to->label));
+    if (nic->numas)
+        nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
+    to->state = (uint32_t)nic->state;
+    to->kind = (uint32_t)nic->kind;
+    to->rate_mbps = nic->rate_mbps;
+    to->usable = nic->usable;
+    to->role = (uint32_t)nic->role;
+    to->role_source = (uint32_t)nic->role_source;
+    put_text(to->fabric, sizeof(to->fabric), nic->fabric, false);
 }
 
 /* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
 static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < node->nic_count && count < WIRE_NICS_MAX; i++) {
-        const struct nuioa_nic *nic = &node->nics[i];
-        if (nic->is_virtual)
-            continue;
-        struct wire_nic *to = &nics[count++];
-        nuioa_nic_label(nic, to->label, sizeof(to->label));
-        if (nic->numas)
-            nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
-        to->state = (uint32_t)nic->state;
-        to->kind = (uint32_t)nic->kind;
-        to->rate_mbps = nic->rate_mbps;
-        to->usable = nic->usable;
-        to->role = (uint32_t)nic->role;
-        to->role_source = (uint32_t)nic->role_source;
-        put_text(to->fabric, sizeof(to->fabric), nic->fabric);
-    }
-    put_rails(node, nics, count);
+    bool *real = node->gpu_count ? calloc(node->nic_count, sizeof(*real)) : NULL;
+    for (uint32_t i = 0; real && i < node->nic_count; i++)
+        real[i] = !node->nics[i].is_virtual;
+    for (uint32_t i = 0; i < node->nic_count && count < WIRE_NICS_MAX; i++)
+        if (!node->nics[i].is_virtual) {
+            put_rail(node, real, i, &nics[count]);
+            put_nic(&node->nics[i], &nics[count++]);
+        }
+    free(real);
     return count;
 }
 
@@ -130,26 +123,13 @@ static uint32_t less(size_t a, size_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-static void put_row(const struct nuioa_report_row *shown, struct wire_row *row)
+static uint32_t put_rows(const struct record_source *s, struct nuioa_report_row *rows)
 {
-    for (unsigned i = 0; i < COLUMNS; i++)
-        put_text((char *)row + columns[i].at, columns[i].size,
-                 (const char *)shown + columns[i].in_shown);
-    row->count = shown->count;
-    row->level = shown->level;
-    row->leads = shown->leads;
-    row->to_gpu = shown->gpu_level + 1;
-    row->weight = shown->weight;
-}
-
-static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
-{
-    struct nuioa_report_rows shown;
-    nuioa_report_rows_make(&shown, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
-    uint32_t count = less(shown.count, WIRE_ROWS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        put_row(&shown.row[i], &rows[i]);
-    nuioa_report_rows_free(&shown);
+    struct nuioa_report_rows made;
+    nuioa_report_rows_make(&made, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
+    uint32_t count = less(made.count, WIRE_ROWS_MAX);
+    memcpy(rows, made.row, count * sizeof(*rows));
+    nuioa_report_rows_free(&made);
     return count;
 }
 
@@ -173,10 +153,10 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->cost_before = totals.before;
     head->cost_after = totals.after;
     head->bound = totals.bound;
-    put_text(head->host, sizeof(head->host), s->node->host);
-    put_text(head->reason, sizeof(head->reason), plan->reason);
-    put_text(head->distances, sizeof(head->distances),
-             nuioa_distance_source_name(distance->source));
+    put_text(head->host, sizeof(head->host), s->node->host, false);
+    put_text(head->reason, sizeof(head->reason), plan->reason, false);
+    put_text(head->distances, sizeof(head->distances), nuioa_distance_source_name(distance->source),
+             false);
     put_gpus(s->node, head->gpus, sizeof(head->gpus));
 }
 
@@ -187,7 +167,7 @@ void *record_make(const struct record_source *s, size_t *length)
     text = text <= WIRE_TEXT_MAX ? text : 0;
     struct wire_record *head = calloc(
         1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
-               less(s->plan->task_count, WIRE_ROWS_MAX) * sizeof(struct wire_row) +
+               less(s->plan->task_count, WIRE_ROWS_MAX) * sizeof(struct nuioa_report_row) +
                (size_t)warnings * 256 + text);
     if (!head)
         return NULL;
@@ -195,13 +175,14 @@ void *record_make(const struct record_source *s, size_t *length)
     char *to = (char *)(head + 1);
     head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
     to += head->nic_count * sizeof(struct wire_nic);
-    head->row_count = put_rows(s, (struct wire_row *)(void *)to);
-    to += head->row_count * sizeof(struct wire_row);
+    head->row_count = put_rows(s, (struct nuioa_report_row *)(void *)to);
+    to += head->row_count * sizeof(struct nuioa_report_row);
     head->warning_count = warnings;
     for (uint32_t i = 0; i < warnings; i++, to += 256)
-        put_text(to, 256, s->warnings->text[i]);
+        put_text(to, 256, s->warnings->text[i], false);
     head->text_length = (uint32_t)text;
-    put_lines(to, text, s->text);
+    if (text)
+        put_text(to, text, s->text, true);
     *length = (size_t)(to - (char *)head) + text;
     return head;
 }
@@ -212,7 +193,7 @@ static bool is_text(const char *text, size_t size, bool lines)
 {
     size_t length = strnlen(text, size);
     for (size_t i = 0; i < length; i++)
-        if (!isprint((unsigned char)text[i]) && !(lines && text[i] == '\n'))
+        if (!is_printable(text[i], lines))
             return false;
     return length < size;
 }
@@ -242,25 +223,24 @@ static bool are_numbers(const struct record *r)
     return good;
 }
 
-static bool has_texts(const void *of, const struct text *texts, unsigned count)
+/* Checks the texts of `count` structs of `size` bytes. */
+static bool have_texts(const void *structs, uint32_t count, size_t size, const struct text *texts)
 {
-    bool good = true;
-    for (unsigned i = 0; i < count; i++)
-        good = good && is_text((const char *)of + texts[i].at, texts[i].size, false);
-    return good;
+    for (uint32_t i = 0; i < count; i++)
+        for (const struct text *t = texts; t->size; t++)
+            if (!is_text((const char *)structs + i * size + t->at, t->size, false))
+                return false;
+    return true;
 }
 
 static bool are_texts(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    bool good = has_texts(h, head_texts, TEXTS);
-    for (uint32_t i = 0; i < h->nic_count; i++)
-        good = good && has_texts(&r->nics[i], nic_texts, TEXTS);
-    for (uint32_t i = 0; i < h->row_count; i++)
-        good = good && has_texts(&r->rows[i], columns, COLUMNS);
-    for (uint32_t i = 0; i < h->warning_count; i++)
-        good = good && is_text(r->warnings[i], sizeof(r->warnings[i]), false);
-    return good && (!r->text || is_text(r->text, h->text_length, true));
+    return have_texts(h, 1, sizeof(*h), head_texts) &&
+           have_texts(r->nics, h->nic_count, sizeof(*r->nics), nic_texts) &&
+           have_texts(r->rows, h->row_count, sizeof(*r->rows), row_texts) &&
+           have_texts(r->warnings, h->warning_count, sizeof(*r->warnings), warning_texts) &&
+           (!r->text || is_text(r->text, h->text_length, true));
 }
 
 int record_read(const void *bytes, size_t length, struct record *r)
@@ -269,7 +249,7 @@ int record_read(const void *bytes, size_t length, struct record *r)
     if (length < sizeof(*h) || !are_in_limits(h))
         return -EINVAL;
     size_t nics = sizeof(*h), rows = nics + h->nic_count * sizeof(struct wire_nic);
-    size_t warnings = rows + h->row_count * sizeof(struct wire_row);
+    size_t warnings = rows + h->row_count * sizeof(struct nuioa_report_row);
     size_t text = warnings + (size_t)h->warning_count * 256;
     if (length != text + h->text_length)
         return -EINVAL;
@@ -283,20 +263,4 @@ int record_read(const void *bytes, size_t length, struct record *r)
         .length = length,
     };
     return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
-}
-
-struct nuioa_report_row record_row(const struct record *r, uint32_t i)
-{
-    const struct wire_row *row = &r->rows[i];
-    struct nuioa_report_row shown = {
-        .count = row->count,
-        .level = row->level,
-        .leads = row->leads,
-        .gpu_level = row->to_gpu - 1,
-        .weight = row->weight,
-    };
-    for (unsigned k = 0; k < COLUMNS; k++)
-        nuioa_copy((char *)&shown + columns[k].in_shown, columns[k].shown_size,
-                   (const char *)row + columns[k].at);
-    return shown;
 }

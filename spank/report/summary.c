@@ -79,8 +79,8 @@ static uint64_t digest_of(const struct record *r)
     uint64_t digest = nuioa_hash(node_diff_digest(r), numbers, sizeof(numbers));
     digest = nuioa_hash_text(digest, h->distances);
     for (uint32_t i = 0; i < h->row_count; i++) {
-        const struct wire_row *l = &r->rows[i];
-        const uint32_t facts[] = { l->count, l->level, l->leads, l->to_gpu };
+        const struct nuioa_report_row *l = &r->rows[i];
+        const uint32_t facts[] = { l->count, l->level, l->leads, l->gpu_level };
         digest = nuioa_hash(digest, facts, sizeof(facts));
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->nic), l->gpus);
@@ -235,15 +235,6 @@ static void print_head(const struct summary *s, FILE *out)
     nuioa_report_head(&totals, out);
 }
 
-static double heaviest_of(const struct record *r)
-{
-    double heaviest = 0;
-    for (uint32_t i = 0; i < r->head->row_count; i++)
-        if (r->rows[i].count == 1)
-            heaviest = fmax(heaviest, r->rows[i].weight);
-    return heaviest;
-}
-
 /* Returns the record of a node in a table of ranks, or NULL. */
 static const struct record *shown(const struct summary *s, uint32_t place)
 {
@@ -257,15 +248,15 @@ static void print_ranks(const struct summary *s, FILE *out)
     double heaviest = 0;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     nuioa_report_add_heads(&table);
-    for (uint32_t i = 0; i < s->node_count; i++)
-        if (shown(s, i))
-            heaviest = fmax(heaviest, heaviest_of(shown(s, i)));
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct record *r = shown(s, i);
-        for (uint32_t k = 0; r && k < r->head->row_count; k++) {
-            struct nuioa_report_row row = record_row(r, k);
-            nuioa_report_add_row(&table, r->head->host, &row, heaviest);
-        }
+        if (r)
+            heaviest = fmax(heaviest, nuioa_report_heaviest(r->rows, r->head->row_count));
+    }
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct record *r = shown(s, i);
+        for (uint32_t k = 0; r && k < r->head->row_count; k++)
+            nuioa_report_add_row(&table, r->head->host, &r->rows[k], heaviest);
     }
     nuioa_text_table_print(&table, out, 2);
 }

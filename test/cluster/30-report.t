@@ -45,7 +45,7 @@ launch 8 -N4 --exclusive
 is "nothing is asked for: not a word" "$rc,$err" "0,"
 launch 8 -N4 --exclusive --nuioa
 is "nothing goes wrong: not a word" "$rc,$err" "0,"
-launch 8 SLURM_NUIOA_COLLECTOR=12:1 -N4 --exclusive --nuioa=report
+launch 8 SLURM_NUIOA_COLLECTOR=13:1 -N4 --exclusive --nuioa=report
 one_report "an outer srun's port does not count" 4
 is "... and no rank is told of one" "$(grep -c COLLECTOR <<<"$out")" 0
 

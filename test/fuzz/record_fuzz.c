@@ -23,7 +23,7 @@ static void make_length(struct wire_record *head, size_t length)
     head->row_count %= 4;
     head->warning_count %= 3;
     size_t fixed = sizeof(*head) + head->nic_count * sizeof(struct wire_nic) +
-                   head->row_count * sizeof(struct wire_row) + head->warning_count * 256;
+                   head->row_count * sizeof(struct nuioa_report_row) + head->warning_count * 256;
     if (length < fixed)
         head->nic_count = head->row_count = head->warning_count = 0, fixed = sizeof(*head);
     head->text_length = (uint32_t)(length - fixed);
@@ -55,7 +55,7 @@ static void make_printable(struct wire_record *head)
         nics[i].role %= NUIOA_ROLES;
         nics[i].role_source %= NUIOA_ROLE_BY_SITE + 1;
     }
-    struct wire_row *rows = (void *)(nics + head->nic_count);
+    struct nuioa_report_row *rows = (void *)(nics + head->nic_count);
     for (uint32_t i = 0; i < head->row_count; i++) {
         make_text(rows[i].ranks, sizeof(rows[i].ranks));
         make_text(rows[i].cpus, sizeof(rows[i].cpus));

@@ -59,7 +59,7 @@ struct content {
     struct wire_seal seal;
     struct wire_record head;
     struct wire_nic nic;
-    struct wire_row rows[2];
+    struct nuioa_report_row rows[2];
     char warning[256];
     char text[16];
 };

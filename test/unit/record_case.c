@@ -24,14 +24,14 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
         .advice = UINT32_MAX, /* also what this version does not know */
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
-    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_row);
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct nuioa_report_row);
     char *bytes = calloc(1, *length);
     snprintf(head.host, sizeof(head.host), "n%u", node + 1);
     snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < count; i++) {
-        struct wire_row row = {
+        struct nuioa_report_row row = {
             .numas = "0",
             .memory = "default",
             .nic = "mlx5_0:1",
@@ -39,7 +39,7 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
             .path = "PIX",
             .count = 1,
             .leads = i == 0,
-            .to_gpu = 3,
+            .gpu_level = 2,
             .weight = -1,
         };
         snprintf(row.ranks, sizeof(row.ranks), "%u", node * count + i);

@@ -172,8 +172,8 @@ static void many_classes(void **state)
             char *bytes = make_record(i, 2, "0", 2, &length);
             char *rows = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
             for (uint32_t k = 0; i == 4 && k < 2; k++)
-                set_u32(rows + k * sizeof(struct wire_row), offsetof(struct wire_row, level),
-                        UINT32_MAX);
+                set_u32(rows + k * sizeof(struct nuioa_report_row),
+                        offsetof(struct nuioa_report_row, level), UINT32_MAX);
             set_u32(bytes, NIC(usable), (i == 5) == usable);
             set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
             assert_int_equal(record_read(bytes, length, &record), 0);
