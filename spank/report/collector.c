@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spank/report/absent.h"
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
 #include "spank/report/summary.h"
@@ -27,28 +26,26 @@
 #define END_MS 1000
 #define LAST_MS 300
 #define LATE_MS 800
-/* With no descriptor left, no connection is accepted for so long. */
+/* With no descriptor left, the child sleeps for so long. */
 #define PAUSE_MS 50
 
 #define CONSEQUENCE "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)"
 
 struct stranger {
+    char *bytes; /* [WIRE_SEALED_MAX]; NULL: this place is free, and the rest undefined */
     int fd;
     int64_t since_ms;
     size_t length; /* of what has come */
-    char *bytes;   /* [WIRE_SEALED_MAX] */
 };
 
 struct collection {
     struct collector_config config;
     int listener, control; /* -1: closed, or the step is over */
-    int64_t pause_ms;      /* no connection is accepted before; 0: now */
     uint32_t stranger_count, refused;
-    struct stranger strangers[COLLECTOR_STRANGERS_MAX]; /* the oldest first */
+    struct stranger strangers[COLLECTOR_STRANGERS_MAX];
     uint32_t record_count;
-    bool *seen; /* [config.node_count] */
+    bool seen[WIRE_NODES_MAX];
     struct summary *summary;
-    void *answered;             /* the nodes with a record (absent.h) */
     struct nuioa_error trouble; /* why records are missing; "": not known */
     /* Held while a record is merged, and from the beginning of the report on. */
     pthread_mutex_t lock;
@@ -64,18 +61,17 @@ static void close_port(struct collection *c)
     c->listener = -1;
 }
 
-static void drop(struct collection *c, uint32_t i)
+static void drop(struct collection *c, struct stranger *s)
 {
-    close(c->strangers[i].fd);
-    free(c->strangers[i].bytes);
+    close(s->fd);
+    free(s->bytes);
+    s->bytes = NULL;
     c->stranger_count--;
-    memmove(&c->strangers[i], &c->strangers[i + 1],
-            (c->stranger_count - i) * sizeof(*c->strangers));
 }
 
-static void refuse(struct collection *c, uint32_t i)
+static void refuse(struct collection *c, struct stranger *s)
 {
-    drop(c, i);
+    drop(c, s);
     if (++c->refused < COLLECTOR_REFUSED_MAX)
         return;
     nuioa_fail(&c->trouble, -ECONNREFUSED, "srun's port had %d unknown connections, and is closed",
@@ -85,29 +81,19 @@ static void refuse(struct collection *c, uint32_t i)
 
 /* --- records --- */
 
-/* Sets what is known of the step with the first record. */
-static bool begin_step(struct collection *c, const struct wire_seal *seal)
-{
-    if (!c->config.node_count)
-        c->config.node_count = seal->node_count;
-    if (c->config.job_id == UINT32_MAX)
-        c->config.job_id = seal->job_id;
-    if (!c->seen)
-        c->seen = calloc(c->config.node_count, sizeof(*c->seen));
-    return c->seen;
-}
-
-/* Returns true if the seal is for this step, and of a node that has sent nothing so far. */
+/* Returns true if the seal is for this step, and of a node that has sent nothing so far. What srun
+ * does not know of the step, the first such seal says. */
 static bool is_for_us(struct collection *c, const struct wire_seal *seal)
 {
     if (strncmp(seal->purpose, WIRE_PURPOSE, sizeof(seal->purpose)) != 0 ||
         seal->version != WIRE_VERSION || seal->step_id != c->config.step_id ||
-        seal->node_count > WIRE_NODES_MAX || seal->node >= seal->node_count)
+        seal->node_count > WIRE_NODES_MAX || seal->node >= seal->node_count ||
+        (c->config.job_id != UINT32_MAX && seal->job_id != c->config.job_id) ||
+        (c->config.node_count && seal->node_count != c->config.node_count) || c->seen[seal->node])
         return false;
-    if ((c->config.job_id != UINT32_MAX && seal->job_id != c->config.job_id) ||
-        (c->config.node_count && seal->node_count != c->config.node_count))
-        return false;
-    return begin_step(c, seal) && !c->seen[seal->node];
+    c->config.job_id = seal->job_id;
+    c->config.node_count = seal->node_count;
+    return true;
 }
 
 /* Tells a node that srun has its record. Returns false if it has gone, and prints its own. */
@@ -133,21 +119,19 @@ static bool take_record(struct collection *c, int fd, const char *bytes, size_t 
         return true;
     c->seen[seal.node] = true;
     c->record_count++;
-    absent_answered(&c->answered, record.head->host);
     summary_add(c->summary, seal.node, &record);
     return true;
 }
 
-/* Opens what stranger `i` has sent, which is whole. While munged does not answer, no other node
- * is: if it fails, all print their own reports. */
-static void open_record(struct collection *c, uint32_t i)
+/* Opens what a stranger has sent, which is whole. While munged does not answer, no other node is:
+ * if it fails, all print their own reports. */
+static void open_record(struct collection *c, struct stranger *s)
 {
     void *bytes;
     size_t length;
     uid_t uid;
     struct nuioa_error err;
-    int rc =
-        credential_decode(c->config.socket, c->strangers[i].bytes, &uid, &bytes, &length, &err);
+    int rc = credential_decode(c->config.socket, s->bytes, &uid, &bytes, &length, &err);
     pthread_mutex_lock(&c->lock);
     if (rc == -EIO || rc == -ENOMEM) {
         c->trouble = err;
@@ -155,80 +139,79 @@ static void open_record(struct collection *c, uint32_t i)
     } else if (rc == -EACCES) {
         c->refusal = err;
     }
-    bool taken = !rc && uid == geteuid() && take_record(c, c->strangers[i].fd, bytes, length);
+    bool taken = !rc && uid == geteuid() && take_record(c, s->fd, bytes, length);
     free(bytes);
     if (taken || c->listener < 0)
-        drop(c, i);
+        drop(c, s);
     else
-        refuse(c, i);
+        refuse(c, s);
     pthread_mutex_unlock(&c->lock);
 }
 
 /* --- connections --- */
 
-/* Reads what a stranger has sent. Returns true if it is gone from the list. */
-static bool receive(struct collection *c, uint32_t i)
+static void receive(struct collection *c, struct stranger *s)
 {
-    struct stranger *s = &c->strangers[i];
     ssize_t got = recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return false;
+        return;
     bool whole = got > 0 && memchr(s->bytes + s->length, '\0', (size_t)got);
     s->length += got > 0 ? (size_t)got : 0;
     if (whole)
-        open_record(c, i);
+        open_record(c, s);
     else if (got <= 0 || s->length == WIRE_SEALED_MAX)
-        refuse(c, i);
-    return whole || got <= 0 || s->length == WIRE_SEALED_MAX;
+        refuse(c, s);
 }
 
+/* Accepts a connection, for which there is a place. */
 static void accept_one(struct collection *c)
 {
+    struct stranger *s = c->strangers;
     int fd = listener_accept(c->listener);
     char *bytes = fd < 0 ? NULL : malloc(WIRE_SEALED_MAX);
     if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR)
-        c->pause_ms = nuioa_clock_ms() + PAUSE_MS; /* out of descriptors */
+        poll(NULL, 0, PAUSE_MS); /* out of descriptors */
     if (!bytes) {
         if (fd >= 0)
             close(fd);
         return;
     }
-    c->strangers[c->stranger_count++] = (struct stranger){ fd, nuioa_clock_ms(), 0, bytes };
-    receive(c, c->stranger_count - 1);
+    while (s->bytes)
+        s++;
+    *s = (struct stranger){ bytes, fd, nuioa_clock_ms(), 0 };
+    c->stranger_count++;
+    receive(c, s);
 }
 
 static void refuse_late(struct collection *c)
 {
     int64_t before = nuioa_clock_ms() - COLLECTOR_STRANGER_MS;
-    while (c->stranger_count && c->strangers[0].since_ms <= before)
-        if (!receive(c, 0)) /* its record may have come while munged was asked */
-            refuse(c, 0);
-    if (nuioa_clock_ms() >= c->pause_ms)
-        c->pause_ms = 0;
-}
-
-static bool accepts(const struct collection *c)
-{
-    return !c->pause_ms && c->stranger_count < COLLECTOR_STRANGERS_MAX;
+    for (struct stranger *s = c->strangers; s < c->strangers + COLLECTOR_STRANGERS_MAX; s++) {
+        if (!s->bytes || s->since_ms > before)
+            continue;
+        receive(c, s); /* its record may have come while munged was asked */
+        if (s->bytes)
+            refuse(c, s);
+    }
 }
 
 /* Returns true if something came within `wait_ms`. */
 static bool serve(struct collection *c, int wait_ms)
 {
+    bool accepts = c->stranger_count < COLLECTOR_STRANGERS_MAX;
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
         { .fd = c->control, .events = POLLIN },
-        { .fd = accepts(c) ? c->listener : -1, .events = POLLIN },
+        { .fd = accepts ? c->listener : -1, .events = POLLIN },
     };
-    uint32_t count = c->stranger_count;
-    for (uint32_t i = 0; i < count; i++)
-        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
-    int ready = poll(fds, 2 + count, wait_ms);
+    for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++)
+        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].bytes ? c->strangers[i].fd : -1,
+                                      .events = POLLIN };
+    int ready = poll(fds, 2 + COLLECTOR_STRANGERS_MAX, wait_ms);
     if (ready > 0 && fds[0].revents)
         c->control = -1; /* the step is over */
-    /* From the newest on: a stranger that goes moves only those behind it. */
-    for (uint32_t i = count; ready > 0 && i-- > 0;)
-        if (fds[2 + i].revents && i < c->stranger_count && c->strangers[i].fd == fds[2 + i].fd)
-            receive(c, i);
+    for (uint32_t i = 0; ready > 0 && i < COLLECTOR_STRANGERS_MAX; i++)
+        if (fds[2 + i].revents)
+            receive(c, &c->strangers[i]);
     if (ready > 0 && fds[1].revents && c->listener >= 0)
         accept_one(c);
     refuse_late(c);
@@ -243,14 +226,15 @@ static bool is_complete(const struct collection *c)
 static void collect(struct collection *c)
 {
     while (c->control >= 0 && c->listener >= 0 && !is_complete(c))
-        serve(c, c->pause_ms ? PAUSE_MS : c->stranger_count ? COLLECTOR_STRANGER_MS : -1);
+        serve(c, c->stranger_count ? COLLECTOR_STRANGER_MS : -1);
     int64_t until_ms = nuioa_clock_ms() + LAST_MS;
     while (c->listener >= 0 && !is_complete(c) && nuioa_clock_ms() < until_ms &&
            (serve(c, c->stranger_count ? LAST_MS : 0) || c->stranger_count))
         ;
     close_port(c);
-    while (c->stranger_count) /* they need not wait */
-        drop(c, 0);
+    for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++) /* they need not wait */
+        if (c->strangers[i].bytes)
+            drop(c, &c->strangers[i]);
 }
 
 /* --- the report --- */
@@ -260,7 +244,7 @@ static void collect(struct collection *c)
 static void explain_missing(struct collection *c)
 {
     char names[64], text[500];
-    absent_names(c->answered, c->config.nodes, c->config.node_count, names, sizeof(names));
+    summary_absent(c->summary, c->config.nodes, c->config.node_count, names, sizeof(names));
     const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
@@ -277,12 +261,6 @@ static void explain_missing(struct collection *c)
     c->config.say(text);
 }
 
-static void say_warning(void *arg, const char *line)
-{
-    const struct collection *c = arg;
-    c->config.say(line);
-}
-
 /* Prints once: who comes later waits for the lock for ever. */
 static void print(struct collection *c)
 {
@@ -291,7 +269,7 @@ static void print(struct collection *c)
         explain_missing(c);
     if (!c->record_count)
         return;
-    summary_warnings(c->summary, say_warning, c);
+    summary_warnings(c->summary, c->config.say);
     char *text = summary_text(c->summary, c->config.explain);
     c->config.print(text ? text : "nuioa: no report: out of memory\n");
     free(text);
@@ -353,8 +331,8 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
                           pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct collection *c = calloc(1, sizeof(*c));
-    if (!c || getppid() != parent)
+    struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
+    if (!c || !(c->summary = summary_new()) || getppid() != parent)
         _exit(1);
     c->config = *config;
     c->listener = listener;
@@ -362,7 +340,6 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
     leave_srun(c);
     pthread_mutex_init(&c->lock, NULL);
     start_thread(c);
-    c->summary = summary_new();
     collect(c);
     print(c);
     await_end(c, control);

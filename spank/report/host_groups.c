@@ -2,6 +2,7 @@
 #include "spank/report/host_groups.h"
 
 #include <slurm/slurm.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/error.h"
@@ -40,6 +41,26 @@ const char *host_groups_names(const struct host_group *group, char *names, uint3
         memcpy(names + end, "..", 3);
     }
     return names;
+}
+
+void host_groups_others(const struct host_group *group, const char *all, uint32_t count,
+                        char *names, uint32_t size)
+{
+    struct host_groups others = { 0 };
+    void *list = all ? slurm_hostlist_create(all) : NULL;
+    uint32_t here = 0;
+    for (char *host; list && (host = slurm_hostlist_shift(list)); free(host))
+        if (group->hosts && slurm_hostlist_find(group->hosts, host) >= 0)
+            here++;
+        else
+            host_groups_add(&others, host, "");
+    if (others.count && here == group->count && here + others.texts[0].count == count)
+        host_groups_names(&others.texts[0], names, size);
+    else
+        *names = '\0';
+    if (list)
+        slurm_hostlist_destroy(list);
+    host_groups_free(&others);
 }
 
 void host_groups_free(struct host_groups *groups)

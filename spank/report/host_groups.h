@@ -35,4 +35,10 @@ void host_groups_free(struct host_groups *groups);
  * hosts. Returns `names`. */
 const char *host_groups_names(const struct host_group *group, char *names, uint32_t size);
 
+/* Writes the names of the hosts of the list `all`, such as "node[1-3]", that are not in the group,
+ * as host_groups_names() does. It writes "" if `all` is NULL, or has another number of hosts than
+ * `count`, or lacks one of the group's, and if none is left. */
+void host_groups_others(const struct host_group *group, const char *all, uint32_t count,
+                        char *names, uint32_t size);
+
 #endif

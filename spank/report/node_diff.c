@@ -16,19 +16,20 @@ uint64_t node_diff_digest(const struct record *r)
     return nuioa_hash(digest, r->nics, r->head->nic_count * sizeof(*r->nics));
 }
 
+/* Where the texts go, and whose they are. */
 struct writer {
-    char (*texts)[NODE_DIFF_TEXT];
-    unsigned count, max;
+    struct host_groups *groups;
+    const char *host;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put(const struct writer *w, const char *fmt, ...)
 {
+    char text[128];
     va_list args;
-    if (w->count == w->max)
-        return;
     va_start(args, fmt);
-    vsnprintf(w->texts[w->count++], NODE_DIFF_TEXT, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    host_groups_add(w->groups, w->host, text);
 }
 
 static const struct wire_nic *find(const struct record *r, const char *label)
@@ -44,14 +45,13 @@ static const struct wire_nic *find(const struct record *r, const char *label)
 static const char *kind_of(const struct wire_nic *nic, char *text, size_t size)
 {
     (void)text, (void)size;
-    return nic->kind < NUIOA_NIC_KINDS ? nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind) : "?";
+    return nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind);
 }
 
 static const char *state_of(const struct wire_nic *nic, char *text, size_t size)
 {
     (void)text, (void)size;
-    return nic->state <= NUIOA_NIC_ACTIVE ? nuioa_nic_state_name((enum nuioa_nic_state)nic->state)
-                                          : "?";
+    return nuioa_nic_state_name((enum nuioa_nic_state)nic->state);
 }
 
 /* Such as "NUMA node 1". */
@@ -90,7 +90,7 @@ static const char *gpus_of(const struct wire_nic *nic, char *text, size_t size)
 }
 
 /* Where the GPUs are others, those beside a NIC say nothing more. */
-static void compare_nic(struct writer *w, const struct wire_nic *usual,
+static void compare_nic(const struct writer *w, const struct wire_nic *usual,
                         const struct wire_nic *other, bool same_gpus)
 {
     static const struct {
@@ -117,14 +117,14 @@ static void compare_nic(struct writer *w, const struct wire_nic *usual,
         put(w, "%s is %s", other->label, other->usable ? "usable, elsewhere not" : "not usable");
 }
 
-static void compare_count(struct writer *w, const char *what, uint32_t usual, uint32_t other)
+static void compare_count(const struct writer *w, const char *what, uint32_t usual, uint32_t other)
 {
     if (usual != other)
         put(w, "%u %s%s, elsewhere %u", other, what, nuioa_report_plural(other), usual);
 }
 
 /* Returns true if both have the same GPUs. */
-static bool compare_gpus(struct writer *w, const struct wire_record *usual,
+static bool compare_gpus(const struct writer *w, const struct wire_record *usual,
                          const struct wire_record *other)
 {
     bool same_kinds = !strcmp(usual->gpus, other->gpus);
@@ -134,10 +134,10 @@ static bool compare_gpus(struct writer *w, const struct wire_record *usual,
     return same_kinds && usual->gpu_count == other->gpu_count;
 }
 
-unsigned node_diff_texts(const struct record *usual, const struct record *other,
-                         char (*texts)[NODE_DIFF_TEXT], unsigned max)
+void node_diff_add(struct host_groups *groups, const char *host, const struct record *usual,
+                   const struct record *other)
 {
-    struct writer w = { texts, 0, max };
+    const struct writer w = { groups, host };
     compare_count(&w, "NUMA node", usual->head->numa_count, other->head->numa_count);
     compare_count(&w, "core", usual->head->core_count, other->head->core_count);
     bool same_gpus = compare_gpus(&w, usual->head, other->head);
@@ -151,5 +151,4 @@ unsigned node_diff_texts(const struct record *usual, const struct record *other,
     for (uint32_t i = 0; i < other->head->nic_count; i++)
         if (!find(usual, other->nics[i].label))
             put(&w, "has %s, others have not", other->nics[i].label);
-    return w.count;
 }

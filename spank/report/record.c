@@ -243,24 +243,46 @@ static bool are_texts(const struct record *r)
            (!r->text || is_text(r->text, h->text_length, true));
 }
 
-int record_read(const void *bytes, size_t length, struct record *r)
+/* Finds the parts of a record, whose counts are within the limits. */
+static void lay_out(const struct wire_record *h, struct record *r)
 {
-    const struct wire_record *h = bytes;
-    if (length < sizeof(*h) || !are_in_limits(h))
-        return -EINVAL;
-    size_t nics = sizeof(*h), rows = nics + h->nic_count * sizeof(struct wire_nic);
-    size_t warnings = rows + h->row_count * sizeof(struct nuioa_report_row);
-    size_t text = warnings + (size_t)h->warning_count * 256;
-    if (length != text + h->text_length)
-        return -EINVAL;
-    const char *base = bytes;
+    const char *base = (const char *)h;
+    size_t nics = sizeof(*h), rows = nics + h->nic_count * sizeof(*r->nics);
+    size_t warnings = rows + h->row_count * sizeof(*r->rows);
+    size_t text = warnings + h->warning_count * sizeof(*r->warnings);
     *r = (struct record){
         .head = h,
         .nics = (const void *)(base + nics),
         .rows = (const void *)(base + rows),
         .warnings = (const void *)(base + warnings),
         .text = h->text_length ? base + text : NULL,
-        .length = length,
+        .length = text + h->text_length,
     };
+}
+
+int record_read(const void *bytes, size_t length, struct record *r)
+{
+    const struct wire_record *h = bytes;
+    if (length < sizeof(*h) || !are_in_limits(h))
+        return -EINVAL;
+    lay_out(h, r);
+    if (length != r->length)
+        return -EINVAL;
     return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
+}
+
+bool record_copy(const struct record *from, bool whole, struct record *to)
+{
+    size_t warnings = from->head->warning_count * sizeof(*from->warnings);
+    size_t head = whole ? from->length : sizeof(*from->head);
+    struct wire_record *copy = malloc(whole ? head : head + warnings);
+    if (!copy)
+        return false;
+    memcpy(copy, from->head, head);
+    if (!whole) {
+        copy->nic_count = copy->row_count = copy->text_length = 0;
+        memcpy(copy + 1, from->warnings, warnings);
+    }
+    lay_out(copy, to);
+    return true;
 }

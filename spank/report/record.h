@@ -41,4 +41,8 @@ struct record {
  * 0 or -EINVAL; after an error *record is undefined. */
 int record_read(const void *bytes, size_t length, struct record *record);
 
+/* Copies a record; unless `whole` the copy has no NICs, rows and text. Returns true and *to, whose
+ * head the caller frees, and with it all; or false without memory, and *to is as it was. */
+bool record_copy(const struct record *from, bool whole, struct record *to);
+
 #endif

@@ -19,27 +19,22 @@
 struct node_class {
     uint64_t digest, inventory;
     uint32_t count;
-    uint32_t first; /* lowest position of its nodes */
-    char *bytes;    /* a copy of one node's record; `record` points into it */
-    struct record record;
+    uint32_t first;       /* lowest position of its nodes */
+    struct record *model; /* the record of one of its nodes, which is kept whole */
 };
 
 struct node {
-    char host[64], reason[216];
-    uint32_t advice;   /* a bit for each enum nuioa_advice */
-    uint32_t class_id; /* UINT32_MAX: none; its record has not come, or there are too many */
-    /* A copy of its record while the job is small enough for a line per rank, else NULL. */
-    char *bytes;
-    struct record record;
-    char (*warnings)[256];
-    uint32_t warning_count;
+    struct record
+        record; /* a copy, owned; without a head: it has not come, or there is no memory */
+    struct node_class *equals; /* NULL: there are too many classes */
 };
 
+/* Most of it is never written, and needs no memory. */
 struct summary {
-    uint32_t node_count, node_room; /* highest position seen + 1; size of nodes[] */
-    struct node *nodes;
-    uint32_t class_count, class_room;
-    struct node_class *classes;
+    uint32_t node_count; /* highest position seen + 1 */
+    struct node nodes[WIRE_NODES_MAX];
+    uint32_t class_count;
+    struct node_class classes[CLASSES_MAX];
     uint32_t record_count;
     struct nuioa_report_totals totals; /* of the nodes that have a plan */
     /* The profile that nodes have read: how many ranks it has, how many nodes have read it, the
@@ -53,18 +48,15 @@ struct summary *summary_new(void)
     return calloc(1, sizeof(struct summary));
 }
 
+static void free_record(const struct record *r)
+{
+    free((void *)r->head);
+}
+
 void summary_free(struct summary *s)
 {
-    if (!s)
-        return;
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        free(s->nodes[i].bytes);
-        free(s->nodes[i].warnings);
-    }
-    for (uint32_t i = 0; i < s->class_count; i++)
-        free(s->classes[i].bytes);
-    free(s->nodes);
-    free(s->classes);
+    for (uint32_t i = 0; i < s->node_count; i++)
+        free_record(&s->nodes[i].record);
     free(s);
 }
 
@@ -88,81 +80,40 @@ static uint64_t digest_of(const struct record *r)
     return digest;
 }
 
-static char *copy_record(const struct record *from, struct record *to)
+/* Returns the class of a node, or NULL if there is no room for another one. */
+static struct node_class *class_of(struct summary *s, uint32_t place)
 {
-    char *bytes = malloc(from->length);
-    if (bytes)
-        memcpy(bytes, from->head, from->length);
-    if (bytes && record_read(bytes, from->length, to) < 0) {
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
-}
-
-static uint32_t new_class(struct summary *s, uint32_t place, const struct record *r,
-                          uint64_t digest)
-{
-    if (s->class_count == s->class_room) {
-        uint32_t room = s->class_room ? s->class_room * 2 : 16;
-        struct node_class *more = realloc(s->classes, room * sizeof(*more));
-        if (!more)
-            return UINT32_MAX;
-        s->classes = more;
-        s->class_room = room;
-    }
-    struct node_class *c = &s->classes[s->class_count];
-    *c = (struct node_class){
-        .digest = digest,
-        .inventory = node_diff_digest(r),
-        .first = place,
-    };
-    c->bytes = copy_record(r, &c->record);
-    return c->bytes ? s->class_count++ : UINT32_MAX;
-}
-
-/* Returns the class of a node, or UINT32_MAX if there is no room for another one. */
-static uint32_t class_of(struct summary *s, uint32_t place, const struct record *r)
-{
+    struct record *r = &s->nodes[place].record;
     uint64_t digest = digest_of(r);
-    for (uint32_t i = 0; i < s->class_count; i++)
-        if (s->classes[i].digest == digest)
-            return i;
-    return s->class_count < CLASSES_MAX ? new_class(s, place, r, digest) : UINT32_MAX;
+    uint32_t i = 0;
+    while (i < s->class_count && s->classes[i].digest != digest)
+        i++;
+    if (i == CLASSES_MAX)
+        return NULL;
+    struct node_class *c = &s->classes[i];
+    if (i == s->class_count) {
+        *c = (struct node_class){ digest, node_diff_digest(r), 0, place, r };
+        s->class_count++;
+    }
+    c->count++;
+    c->first = place < c->first ? place : c->first;
+    return c;
 }
 
 /* --- collecting --- */
 
-static struct node *node_at(struct summary *s, uint32_t place)
+/* Of the nodes of a large job, only the models of the classes keep what is not printed for each. */
+static void shorten(struct node *node)
 {
-    if (place >= s->node_room) {
-        uint32_t room = s->node_room ? s->node_room * 2 : 16;
-        room = room > place ? room : place + 1;
-        struct node *more = realloc(s->nodes, room * sizeof(*more));
-        if (!more)
-            return NULL;
-        s->nodes = more;
-        s->node_room = room;
-    }
-    while (s->node_count <= place)
-        s->nodes[s->node_count++] = (struct node){ .class_id = UINT32_MAX };
-    return &s->nodes[place];
+    const struct record whole = node->record;
+    if (whole.head && !(node->equals && node->equals->model == &node->record) &&
+        record_copy(&whole, false, &node->record))
+        free_record(&whole);
 }
 
-static void keep_warnings(struct node *node, const struct record *r)
+static bool is_large(const struct summary *s)
 {
-    if (!r->head->warning_count || !(node->warnings = malloc((size_t)r->head->warning_count * 256)))
-        return;
-    memcpy(node->warnings, r->warnings, (size_t)r->head->warning_count * 256);
-    node->warning_count = r->head->warning_count;
-}
-
-static void forget_records(struct summary *s)
-{
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        free(s->nodes[i].bytes);
-        s->nodes[i].bytes = NULL;
-    }
+    return s->totals.ranks > NUIOA_REPORT_RANKS_MAX;
 }
 
 /* Returns the sum; it is unknown, which is below 0, where a part of it is. */
@@ -195,35 +146,36 @@ static void add_flows(struct summary *s, const struct wire_record *h)
 
 void summary_add(struct summary *s, uint32_t place, const struct record *r)
 {
-    const struct wire_record *h = r->head;
-    struct node *node = s ? node_at(s, place) : NULL;
-    if (!node)
-        return;
-    nuioa_copy(node->host, sizeof(node->host), *h->host ? h->host : "?");
-    nuioa_copy(node->reason, sizeof(node->reason), h->reason);
-    node->advice = h->advice;
-    node->class_id = class_of(s, place, r);
-    keep_warnings(node, r);
-    if (node->class_id != UINT32_MAX) {
-        struct node_class *c = &s->classes[node->class_id];
-        c->count++;
-        c->first = place < c->first ? place : c->first;
-    }
+    bool was_large = is_large(s);
+    s->node_count = place < s->node_count ? s->node_count : place + 1;
     s->record_count++;
-    add_totals(&s->totals, h);
-    add_flows(s, h);
-    if (s->totals.ranks <= NUIOA_REPORT_RANKS_MAX)
-        node->bytes = copy_record(r, &node->record);
-    else
-        forget_records(s);
+    add_totals(&s->totals, r->head);
+    add_flows(s, r->head);
+    if (record_copy(r, true, &s->nodes[place].record))
+        s->nodes[place].equals = class_of(s, place);
+    for (uint32_t i = 0; !was_large && is_large(s) && i < s->node_count; i++)
+        shorten(&s->nodes[i]);
+    if (was_large)
+        shorten(&s->nodes[place]);
 }
 
 /* --- the text --- */
 
+/* Returns the record of a node, or NULL. */
+static const struct record *record_of(const struct summary *s, uint32_t place)
+{
+    return s->nodes[place].record.head ? &s->nodes[place].record : NULL;
+}
+
+static const char *host_of(const struct record *r)
+{
+    return *r->head->host ? r->head->host : "?";
+}
+
 /* Returns the record of the only node, or NULL if there are several. */
 static const struct record *only_record(const struct summary *s)
 {
-    return s->record_count == 1 && s->class_count ? &s->classes[0].record : NULL;
+    return s->record_count == 1 && s->class_count ? s->classes[0].model : NULL;
 }
 
 static void print_head(const struct summary *s, FILE *out)
@@ -235,13 +187,6 @@ static void print_head(const struct summary *s, FILE *out)
     nuioa_report_head(&totals, out);
 }
 
-/* Returns the record of a node in a table of ranks, or NULL. */
-static const struct record *shown(const struct summary *s, uint32_t place)
-{
-    const struct node *node = &s->nodes[place];
-    return node->bytes ? &node->record : *node->host ? only_record(s) : NULL;
-}
-
 static void print_ranks(const struct summary *s, FILE *out)
 {
     struct nuioa_text_table table;
@@ -249,12 +194,12 @@ static void print_ranks(const struct summary *s, FILE *out)
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     nuioa_report_add_heads(&table);
     for (uint32_t i = 0; i < s->node_count; i++) {
-        const struct record *r = shown(s, i);
+        const struct record *r = record_of(s, i);
         if (r)
             heaviest = fmax(heaviest, nuioa_report_heaviest(r->rows, r->head->row_count));
     }
     for (uint32_t i = 0; i < s->node_count; i++) {
-        const struct record *r = shown(s, i);
+        const struct record *r = record_of(s, i);
         for (uint32_t k = 0; r && k < r->head->row_count; k++)
             nuioa_report_add_row(&table, r->head->host, &r->rows[k], heaviest);
     }
@@ -289,27 +234,26 @@ static void nic_text(const struct record *r, char *text, size_t size)
                                      r->nics[i].label, *r->nics[i].numas ? r->nics[i].numas : "?");
 }
 
-static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_text_table *table)
+static void add_class(const struct summary *s, const struct node_class *c,
+                      struct nuioa_text_table *table)
 {
-    const struct node_class *c = &s->classes[class_id];
     struct host_groups groups = { 0 };
     const char *numas = "-";
-    char names[NUIOA_TEXT_TABLE_CELL] = "?", text[128];
+    char names[NUIOA_TEXT_TABLE_CELL], text[128];
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (s->nodes[i].class_id == class_id)
-            host_groups_add(&groups, s->nodes[i].host, "");
-    if (groups.count)
-        host_groups_names(&groups.texts[0], names, sizeof(names));
+        if (s->nodes[i].equals == c)
+            host_groups_add(&groups, host_of(&s->nodes[i].record), "");
+    host_groups_names(&groups.texts[0], names, sizeof(names));
     host_groups_free(&groups);
-    for (uint32_t i = 0; i < c->record.head->row_count; i++)
-        if (c->record.rows[i].leads)
-            numas = c->record.rows[i].numas;
+    for (uint32_t i = 0; i < c->model->head->row_count; i++)
+        if (c->model->rows[i].leads)
+            numas = c->model->rows[i].numas;
     nuioa_text_table_add(table, "%u", c->count);
     nuioa_text_table_add(table, "%s", names);
-    nuioa_text_table_add(table, "%u", c->record.head->task_count);
-    nic_text(&c->record, text, sizeof(text));
+    nuioa_text_table_add(table, "%u", c->model->head->task_count);
+    nic_text(c->model, text, sizeof(text));
     nuioa_text_table_add(table, "%s", *text ? text : "-");
-    level_text(&c->record, text, sizeof(text));
+    level_text(c->model, text, sizeof(text));
     nuioa_text_table_add(table, "%s", text);
     nuioa_text_table_add(table, "%s", numas);
 }
@@ -317,7 +261,7 @@ static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_t
 /* Returns false for nodes that could not say what they are, and where their ranks are. */
 static bool has_plan(const struct node_class *c)
 {
-    return c->record.head->task_count > 0;
+    return c->model->head->task_count > 0;
 }
 
 static void print_classes(const struct summary *s, FILE *out)
@@ -328,7 +272,7 @@ static void print_classes(const struct summary *s, FILE *out)
     uint32_t more = s->totals.nodes;
     for (uint32_t i = 0, printed = 0; i < s->class_count && printed < CLASSES_PRINTED; i++)
         if (has_plan(&s->classes[i])) {
-            add_class(s, i, &table);
+            add_class(s, &s->classes[i], &table);
             more -= s->classes[i].count;
             printed++;
         }
@@ -367,13 +311,14 @@ static void print_groups(const struct host_groups *groups, bool named, int inden
 static void print_reasons(const struct summary *s, FILE *out)
 {
     struct host_groups groups = { 0 };
+    const struct record *r;
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (*s->nodes[i].host)
-            host_groups_add(&groups, s->nodes[i].host, s->nodes[i].reason);
+        if ((r = record_of(s, i)))
+            host_groups_add(&groups, host_of(r), r->head->reason);
     for (uint32_t k = 0; k < NUIOA_ADVICE_COUNT; k++)
         for (uint32_t i = 0; i < s->node_count; i++)
-            if (s->nodes[i].advice & 1u << k)
-                host_groups_add(&groups, s->nodes[i].host, nuioa_advice_text((enum nuioa_advice)k));
+            if ((r = record_of(s, i)) && r->head->advice & 1u << k)
+                host_groups_add(&groups, host_of(r), nuioa_advice_text((enum nuioa_advice)k));
     print_groups(&groups, !only_record(s), 0, out);
     host_groups_free(&groups);
 }
@@ -402,17 +347,12 @@ static const struct node_class *usual_class(const struct summary *s)
 
 static void print_differences(const struct summary *s, FILE *out)
 {
-    char texts[2 * WIRE_NICS_MAX][NODE_DIFF_TEXT];
     struct host_groups groups = { 0 };
     const struct node_class *usual = usual_class(s);
     for (uint32_t i = 0; usual && i < s->node_count; i++) {
-        const struct node_class *c =
-            s->nodes[i].class_id < s->class_count ? &s->classes[s->nodes[i].class_id] : usual;
-        if (c->inventory == usual->inventory || !has_plan(c))
-            continue;
-        unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
-        for (unsigned k = 0; k < count; k++)
-            host_groups_add(&groups, s->nodes[i].host, texts[k]);
+        const struct node_class *c = s->nodes[i].equals;
+        if (c && c->inventory != usual->inventory && has_plan(c))
+            node_diff_add(&groups, host_of(&s->nodes[i].record), usual->model, c->model);
     }
     if (groups.count)
         fputs("nodes that differ from the others:\n", out);
@@ -423,8 +363,8 @@ static void print_differences(const struct summary *s, FILE *out)
 static void print_explanations(const struct summary *s, FILE *out)
 {
     for (uint32_t i = 0; i < s->class_count && i < CLASSES_PRINTED; i++)
-        if (s->classes[i].record.text)
-            fprintf(out, "\n%s", s->classes[i].record.text);
+        if (s->classes[i].model->text)
+            fprintf(out, "\n%s", s->classes[i].model->text);
 }
 
 /* Only where each node has read the profile, and the step has all its ranks. */
@@ -438,14 +378,14 @@ static void print_off_node(const struct summary *s, FILE *out)
                 100 * s->sent_off / s->sent);
 }
 
-char *summary_text(struct summary *s, bool explain)
+char *summary_text(const struct summary *s, bool explain)
 {
-    const struct record *only = s ? only_record(s) : NULL;
+    const struct record *only = only_record(s);
     char *text = NULL;
     size_t size;
     if (only && explain && only->text)
         return strdup(only->text);
-    FILE *out = s ? open_memstream(&text, &size) : NULL;
+    FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     print_head(s, out);
@@ -466,17 +406,30 @@ char *summary_text(struct summary *s, bool explain)
     return text;
 }
 
-void summary_warnings(struct summary *s, void (*say)(void *arg, const char *line), void *arg)
+void summary_warnings(const struct summary *s, void (*say)(const char *line))
 {
     char names[64], line[400];
     struct host_groups groups = { 0 };
-    for (uint32_t i = 0; s && i < s->node_count; i++)
-        for (uint32_t k = 0; k < s->nodes[i].warning_count; k++)
-            host_groups_add(&groups, s->nodes[i].host, s->nodes[i].warnings[k]);
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct record *r = record_of(s, i);
+        for (uint32_t k = 0; r && k < r->head->warning_count; k++)
+            host_groups_add(&groups, host_of(r), r->warnings[k]);
+    }
     for (uint32_t i = 0; i < groups.count; i++) {
         snprintf(line, sizeof(line), "%s: %s",
                  host_groups_names(&groups.texts[i], names, sizeof(names)), groups.texts[i].text);
-        say(arg, line);
+        say(line);
     }
     host_groups_free(&groups);
+}
+
+void summary_absent(const struct summary *s, const char *nodes, uint32_t node_count, char *names,
+                    uint32_t size)
+{
+    struct host_groups answered = { 0 };
+    for (uint32_t i = 0; i < s->node_count; i++)
+        if (record_of(s, i))
+            host_groups_add(&answered, host_of(record_of(s, i)), "");
+    host_groups_others(&answered.texts[0], nodes, node_count, names, size);
+    host_groups_free(&answered);
 }

@@ -10,9 +10,7 @@
  * nuioa_report_text() says of that node. Of several it has a line for each rank, or above
  * NUIOA_REPORT_RANKS_MAX ranks (output/report_table.h) for each class of equal nodes; the nodes
  * that differ from the others; and the cost (J in nuioa(7)). Equal nodes share one stored record,
- * which limits the memory of large jobs. One thread at a time uses a summary.
- *
- * All functions accept a NULL summary, and then do nothing or return NULL. */
+ * which limits the memory of large jobs. One thread at a time uses a summary. */
 
 struct summary;
 
@@ -30,11 +28,16 @@ void summary_add(struct summary *summary, uint32_t place, const struct record *r
 
 /* Returns the report, a text of many lines (malloc'd, caller frees), when all records were added;
  * or NULL without memory. With `explain` it ends with the explanation of one node of each class. */
-char *summary_text(struct summary *summary, bool explain);
+char *summary_text(const struct summary *summary, bool explain);
 
-/* Calls say(arg, line) once for each different warning in the records, where `line` is such as
+/* Calls say(line) once for each different warning in the records, where `line` is such as
  * "node[1-3]: text", without a newline, and valid during the call only. Of more than
  * HOST_GROUPS_MAX different warnings (host_groups.h) the others are left out. */
-void summary_warnings(struct summary *summary, void (*say)(void *arg, const char *line), void *arg);
+void summary_warnings(const struct summary *summary, void (*say)(const char *line));
+
+/* Writes the names of the nodes of the step that have no record here, as host_groups_others() does:
+ * of the `node_count` nodes of the list `nodes`, NULL if that is not known. */
+void summary_absent(const struct summary *summary, const char *nodes, uint32_t node_count,
+                    char *names, uint32_t size);
 
 #endif

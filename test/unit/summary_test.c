@@ -205,24 +205,65 @@ static void unnamed_hosts(void **state)
     assert_string_equal(host_groups_names(&group, names, sizeof(names)), "?");
 }
 
-/* More differences than there is room for. */
+/* Several differences of one node. */
 static void differences(void **state)
 {
     (void)state;
     struct record usual, other;
     size_t length;
     char *a = make_record(0, 2, "0", 1, &length), *b = make_record(1, 1, "1", 1, &length);
-    char texts[4][NODE_DIFF_TEXT] = { "", "", "", "" };
+    struct host_groups groups = { 0 };
     set_u32(b, NIC(rate_mbps), 7);
     assert_int_equal(record_read(a, length, &usual), 0);
     assert_int_equal(record_read(b, length, &other), 0);
-    assert_int_equal(node_diff_texts(&usual, &other, texts, 2), 2);
-    assert_string_equal(texts[1], "mlx5_0:1 is on NUMA node 1, elsewhere on NUMA node 0");
-    assert_string_equal(texts[2], "");
-    assert_int_equal(node_diff_texts(&usual, &other, texts, 4), 3);
-    assert_string_equal(texts[2], "mlx5_0:1 has 7 Mb/s, elsewhere an unknown rate");
+    node_diff_add(&groups, "n2", &usual, &other);
+    assert_int_equal(groups.count, 3);
+    assert_string_equal(groups.texts[1].text,
+                        "mlx5_0:1 is on NUMA node 1, elsewhere on NUMA node 0");
+    assert_string_equal(groups.texts[2].text, "mlx5_0:1 has 7 Mb/s, elsewhere an unknown rate");
+    host_groups_free(&groups);
     free(a);
     free(b);
+}
+
+/* More texts than there is room for. */
+static void many_texts(void **state)
+{
+    (void)state;
+    struct host_groups groups = { 0 };
+    char text[16];
+    for (unsigned i = 0; i < 2 * HOST_GROUPS_MAX; i++) {
+        snprintf(text, sizeof(text), "%u", i);
+        host_groups_add(&groups, "n1", text);
+    }
+    assert_int_equal(groups.count, HOST_GROUPS_MAX);
+    assert_int_equal(groups.omitted, HOST_GROUPS_MAX);
+    host_groups_free(&groups);
+}
+
+/* Who has not answered is named only where the list is that of the step. */
+static void others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *all;
+        uint32_t count;
+        const char *names;
+    } rows[] = {
+        { "n[1-4]", 4, "n[1,3]" }, { "n[1-4]", 3, "" }, { "n[3-6]", 4, "" },
+        { "n2,n4", 2, "" },        { NULL, 4, "" },
+    };
+    struct host_groups groups = { 0 };
+    char names[16];
+    host_groups_add(&groups, "n2", "");
+    host_groups_add(&groups, "n4", "");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        host_groups_others(&groups.texts[0], rows[i].all, rows[i].count, names, sizeof(names));
+        assert_string_equal(names, rows[i].names);
+    }
+    host_groups_free(&groups);
+    host_groups_others(&groups.texts[0], "n[1-4]", 4, names, sizeof(names));
+    assert_string_equal(names, "n[1-4]");
 }
 
 /* The texts of the differences of `b` from `a`, whose first NIC `change` has made different. */
@@ -231,7 +272,7 @@ static void one_difference(void (*change)(struct wire_record *head, struct wire_
 {
     struct record usual, other;
     size_t length;
-    char texts[4][NODE_DIFF_TEXT] = { "", "", "", "" };
+    struct host_groups groups = { 0 };
     char *a = make_record(0, 2, "0", 1, &length), *b = make_record(0, 2, "0", 1, &length);
     struct wire_record *head = (void *)b;
     set_u32(a, offsetof(struct wire_record, gpu_count), 8);
@@ -243,8 +284,10 @@ static void one_difference(void (*change)(struct wire_record *head, struct wire_
     assert_int_equal(record_read(a, length, &usual), 0);
     assert_int_equal(record_read(b, length, &other), 0);
     assert_true(node_diff_digest(&usual) != node_diff_digest(&other));
-    assert_int_equal(node_diff_texts(&usual, &other, texts, 4), *wanted ? 1 : 0);
-    assert_string_equal(texts[0], wanted);
+    node_diff_add(&groups, "n1", &usual, &other);
+    assert_int_equal(groups.count, *wanted ? 1 : 0);
+    assert_string_equal(groups.texts[0].text, wanted);
+    host_groups_free(&groups);
     free(a);
     free(b);
 }
@@ -412,6 +455,8 @@ int main(void)
         cmocka_unit_test(report_of_nodes),
         cmocka_unit_test(unnamed_hosts),
         cmocka_unit_test(differences),
+        cmocka_unit_test(many_texts),
+        cmocka_unit_test(others),
         cmocka_unit_test(differences_of_gpus),
         cmocka_unit_test(many_that_differ),
         cmocka_unit_test(off_node),
