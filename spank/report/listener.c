@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -33,9 +34,9 @@ static uint16_t random_port(uint16_t first, uint16_t last)
     return (uint16_t)(first + random % (last - first + 1));
 }
 
-/* For a second the kernel keeps a connection to itself until its first bytes have come. A node that
- * is still making its credential, or a stranger who says nothing, takes no place among the accepted
- * ones. A port whose last connections ended less than a minute ago is free, as it is for Slurm. */
+/* For a second the kernel keeps a connection to itself until its first bytes have come: a stranger
+ * who says nothing takes no place among the accepted ones. A port whose last connections ended less
+ * than a minute ago is free, as it is for Slurm. */
 static int open_one(int family, uint16_t port)
 {
     int off = 0, on = 1, second = 1;
@@ -122,8 +123,10 @@ int listener_connect(const char *text, uint16_t port)
     if (fd < 0)
         return -errno;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS)
+    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS) {
+        fcntl(fd, F_SETFL, 0);
         return fd;
+    }
     int rc = -errno;
     close(fd);
     return rc;

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* TCP sockets: srun listens and accepts, nodes connect. All descriptors are close-on-exec and
- * non-blocking, and the caller closes them. No function waits. */
+/* TCP sockets: srun listens and accepts, nodes connect. All descriptors are close-on-exec, and the
+ * caller closes them. No function waits. */
 
 /* Listens on all addresses of this machine, IPv6 and IPv4 where both exist, on a free port from
  * `first` to `last`, both inclusive, or on any port if both are 0. Returns a descriptor and the
@@ -18,8 +18,8 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port);
 int listener_accept(int listener);
 
 /* Begins to connect to a numeric IPv4 or IPv6 address, such as "10.0.0.1"; it resolves no names.
- * Returns a descriptor, which becomes writable when the connection is made or has failed (SO_ERROR
- * tells which), or -errno: -EINVAL if `address` is no such address. */
+ * Returns a blocking descriptor, whose first send() waits until the connection is made or fails, or
+ * -errno: -EINVAL if `address` is no such address. */
 int listener_connect(const char *address, uint16_t port);
 
 #endif

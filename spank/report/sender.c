@@ -23,7 +23,7 @@
 
 /* --- slurmstepd --- */
 
-int sender_open(struct sender *s)
+int sender_open(struct sender *s, const struct wire_seal *seal)
 {
     int ends[2];
     *s = (struct sender)SENDER_NONE;
@@ -37,6 +37,7 @@ int sender_open(struct sender *s)
         return rc;
     }
     *s = (struct sender){ memory, ends[0], ends[1] };
+    s->memory->seal = *seal;
     return 0;
 }
 
@@ -47,38 +48,43 @@ void sender_forked(struct sender *s)
     s->child_control = -1;
 }
 
-/* Sends a byte with a descriptor. */
-static int send_descriptor(int to, int fd)
-{
+/* A message of a byte, with a descriptor beside it. */
+struct parcel {
+    char byte;
+    struct iovec bytes;
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } control = { { 0 } };
-    char byte = 0;
-    struct iovec part = { &byte, 1 };
-    struct msghdr message = { .msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof(control.bytes) };
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-    return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+        struct cmsghdr head;
+    } beside;
+    struct msghdr message;
+};
+
+static void pack(struct parcel *p, int fd)
+{
+    *p = (struct parcel){
+        .bytes = { &p->byte, 1 },
+        .beside.head = { .cmsg_len = CMSG_LEN(sizeof(fd)),
+                         .cmsg_level = SOL_SOCKET,
+                         .cmsg_type = SCM_RIGHTS },
+        .message = { .msg_iov = &p->bytes,
+                     .msg_iovlen = 1,
+                     .msg_control = &p->beside,
+                     .msg_controllen = sizeof(p->beside) },
+    };
+    memcpy(CMSG_DATA(&p->beside.head), &fd, sizeof(fd));
 }
 
-int sender_hand_over(struct sender *s, const struct wire_seal *seal, const void *record,
-                     size_t length, const char *text, int output)
+int sender_hand_over(struct sender *s, const void *record, size_t length, const char *text,
+                     int output)
 {
+    struct parcel parcel;
     if (!s->memory || s->memory->record_length)
         return -ENOENT;
     nuioa_copy(s->memory->text, sizeof(s->memory->text), text);
-    s->memory->text_length = (uint32_t)strlen(s->memory->text) + 1;
-    s->memory->seal = *seal;
     memcpy(s->memory->record, record, length);
     s->memory->record_length = (uint32_t)length;
-    return send_descriptor(s->control, output);
+    pack(&parcel, output);
+    return sendmsg(s->control, &parcel.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
 }
 
 void sender_tell_end(const struct sender *s)
@@ -115,178 +121,125 @@ void sender_close(struct sender *s)
 /* Waits for the record. Returns the descriptor that came with it, or -1: there is none. */
 static int await_record(int control)
 {
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } ancillary;
-    char byte;
+    struct parcel parcel;
     int fd = -1;
-    struct iovec part = { &byte, 1 };
-    struct msghdr message = { .msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = ancillary.bytes,
-                              .msg_controllen = sizeof(ancillary.bytes) };
-    ssize_t got;
-    do
-        got = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-        head->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+    pack(&parcel, fd);
+    ssize_t got = recvmsg(control, &parcel.message, MSG_CMSG_CLOEXEC);
+    if (got == 1 && CMSG_FIRSTHDR(&parcel.message))
+        memcpy(&fd, CMSG_DATA(&parcel.beside.head), sizeof(fd));
     return fd;
 }
 
-/* How long the child still waits. */
-struct patience {
-    int64_t until_ms;
-    int control; /* -1: the node's last task has ended */
-};
-
-/* Waits for `events` of `fd`. Returns 0 or -ETIMEDOUT. */
-static int await(struct patience *p, int fd, short events)
-{
-    for (;;) {
-        struct pollfd fds[] = { { .fd = fd, .events = events },
-                                { .fd = p->control, .events = POLLIN } };
-        int64_t now_ms = nuioa_clock_ms();
-        if (now_ms >= p->until_ms)
-            return -ETIMEDOUT;
-        int ready = poll(fds, 2, (int)(p->until_ms - now_ms));
-        if (ready > 0 && fds[0].revents)
-            return 0;
-        if (ready > 0 && fds[1].revents) {
-            p->control = -1;
-            if (now_ms + SENDER_ENDED_MS < p->until_ms)
-                p->until_ms = now_ms + SENDER_ENDED_MS;
-        }
-    }
-}
-
-/* A thread that seals, because libmunge waits for munged as long as it likes; a process would cost
- * more. If it is late it stays behind with this struct, until the child ends. */
-struct sealing {
+/* A thread seals and sends, because libmunge and the kernel wait as long as they like; a process
+ * would cost more. If it is late it stays behind, until the child ends. */
+struct delivery {
     const struct sender_call *call;
-    int done; /* an eventfd */
-    int rc;   /* the result, and what follows, when `done` is readable */
-    char *sealed;
+    int connection; /* to srun, or one of the values below; read and written atomically */
+    int done;       /* an eventfd */
+    int rc;         /* the result, and its text, when `done` is readable */
     struct nuioa_error err;
 };
+
+enum { NOT_SEALED = -1, GIVEN_UP = -2 };
 
 _Static_assert(sizeof(struct wire_seal) + WIRE_RECORD_MAX - WIRE_TEXT_MAX <= WIRE_SEALED_MAX / 2,
                "a record without its text is short enough as a credential too");
 
-/* A record whose text makes it too long goes without it. */
-static void *seal(void *arg)
+/* Seals the record; one whose text makes it too long goes without it. Returns the credential, or
+ * NULL. */
+static char *seal(struct delivery *d)
 {
-    struct sealing *s = arg;
-    struct sender_memory *m = s->call->sender->memory;
+    struct sender_memory *m = d->call->sender->memory;
     struct wire_record *record = (struct wire_record *)(void *)m->record;
     size_t head = offsetof(struct sender_memory, record) - offsetof(struct sender_memory, seal);
-    while (!(s->rc = credential_make(s->call->socket, geteuid(), &m->seal, head + m->record_length,
-                                     &s->sealed, &s->err)) &&
-           strlen(s->sealed) >= WIRE_SEALED_MAX && record->text_length) {
-        free(s->sealed);
-        s->sealed = NULL;
+    char *sealed;
+    while (!(d->rc = credential_make(d->call->socket, geteuid(), &m->seal, head + m->record_length,
+                                     &sealed, &d->err)) &&
+           strlen(sealed) >= WIRE_SEALED_MAX && record->text_length) {
+        free(sealed);
         m->record_length -= record->text_length;
         record->text_length = 0;
     }
-    eventfd_write(s->done, 1);
+    return sealed;
+}
+
+/* Sends the credential, and waits for the answer. */
+static int ask(struct delivery *d, const char *sealed)
+{
+    char byte = 0;
+    int expected = NOT_SEALED, fd = listener_connect(d->call->address, d->call->port);
+    if (fd < 0)
+        return fd;
+    if (!__atomic_compare_exchange_n(&d->connection, &expected, fd, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST)) {
+        close(fd);
+        return -ETIMEDOUT;
+    }
+    ssize_t got = send(fd, sealed, strlen(sealed) + 1, MSG_NOSIGNAL);
+    if (got > 0)
+        got = recv(fd, &byte, 1, 0);
+    return got < 0 ? -errno : got == 1 && byte == WIRE_TAKEN ? 0 : -ECONNRESET;
+}
+
+static void *deliver(void *arg)
+{
+    struct delivery *d = arg;
+    char *sealed = seal(d);
+    if (sealed && (d->rc = ask(d, sealed)) < 0)
+        nuioa_fail(&d->err, d->rc, "srun took no record (%s)", strerror(-d->rc));
+    free(sealed);
+    eventfd_write(d->done, 1);
     return NULL;
 }
 
-/* Starts the thread. Returns NULL if that fails. */
-static struct sealing *start_sealing(const struct sender_call *call)
+static int start_thread(struct delivery *d)
 {
     pthread_t thread;
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK_BYTES);
-    struct sealing *s = calloc(1, sizeof(*s));
-    if (!s)
-        return NULL;
-    s->call = call;
-    s->done = eventfd(0, EFD_CLOEXEC);
-    if (s->done >= 0 && !pthread_create(&thread, &small, seal, s)) {
-        pthread_detach(thread);
-        return s;
+    return d->done < 0 || pthread_create(&thread, &small, deliver, d) ? -ENOMEM : 0;
+}
+
+/* Returns false if it is not done in time. */
+static bool await(const struct delivery *d)
+{
+    const struct sender *s = d->call->sender;
+    struct pollfd fds[] = { { .fd = d->done, .events = POLLIN },
+                            { .fd = s->child_control, .events = POLLIN } };
+    int64_t now_ms = nuioa_clock_ms();
+    int64_t until_ms = now_ms + SENDER_MS + (int64_t)SENDER_NODE_MS * s->memory->seal.node_count;
+    for (; now_ms < until_ms; now_ms = nuioa_clock_ms()) {
+        int ready = poll(fds, 2, (int)(until_ms - now_ms));
+        if (ready > 0 && fds[0].revents)
+            return true;
+        if (ready > 0 && fds[1].revents) { /* the node's last task has ended */
+            fds[1].fd = -1;
+            int64_t ended_ms = nuioa_clock_ms() + SENDER_ENDED_MS;
+            until_ms = ended_ms < until_ms ? ended_ms : until_ms;
+        }
     }
-    if (s->done >= 0)
-        close(s->done);
-    free(s);
-    return NULL;
+    return false;
 }
 
-/* Has the record sealed. Returns 0 and *sealed, which the caller frees; or negative with *err. */
-static int seal_in_time(struct patience *p, const struct sender_call *call, char **sealed,
-                        struct nuioa_error *err)
-{
-    struct sealing *s = start_sealing(call);
-    if (!s)
-        return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
-    int rc = await(p, s->done, POLLIN);
-    if (rc < 0)
-        return nuioa_fail(err, rc, "MUNGE: no answer from munged; start it");
-    rc = s->rc;
-    *sealed = s->sealed;
-    *err = s->err;
-    close(s->done);
-    free(s);
-    return rc;
-}
-
-static int send_all(struct patience *p, int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-        int rc = sent < 0 && errno == EAGAIN ? await(p, fd, POLLOUT) : 0;
-        if (rc < 0 || (sent < 0 && errno != EAGAIN && errno != EINTR))
-            return rc < 0 ? rc : -errno;
-        bytes += sent > 0 ? sent : 0;
-        length -= sent > 0 ? (size_t)sent : 0;
-    }
-    return 0;
-}
-
-/* Sends the credential on the connection `fd`, and waits for the answer. */
-static int deliver(struct patience *p, int fd, const char *sealed)
-{
-    int failed = 0;
-    socklen_t size = sizeof(failed);
-    char byte = 0;
-    int rc = await(p, fd, POLLOUT);
-    if (!rc && !getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) && failed)
-        rc = -failed;
-    if (!rc)
-        rc = send_all(p, fd, sealed, strlen(sealed) + 1);
-    if (!rc)
-        rc = await(p, fd, POLLIN);
-    if (!rc && (recv(fd, &byte, 1, MSG_DONTWAIT) != 1 || byte != WIRE_TAKEN))
-        rc = -ECONNRESET;
-    return rc;
-}
-
-/* Gives srun the record. Returns 0, or negative with *err. */
+/* Gives srun the record. Returns 0, or negative with *err. The connection ends when nobody waits
+ * for it, so that srun does not take the record then. */
 static int send_record(const struct sender_call *call, struct nuioa_error *err)
 {
-    char *sealed = NULL;
-    struct patience p = {
-        .until_ms = nuioa_clock_ms() + SENDER_MS +
-                    (int64_t)SENDER_NODE_MS * call->sender->memory->seal.node_count,
-        .control = call->sender->child_control,
-    };
-    int rc = seal_in_time(&p, call, &sealed, err);
-    if (rc < 0)
-        return rc;
-    int fd = listener_connect(call->address, call->port);
-    rc = fd < 0 ? fd : deliver(&p, fd, sealed);
-    if (rc < 0)
-        nuioa_fail(err, rc, "srun took no record (%s)",
-                   rc == -ETIMEDOUT ? "no answer in time" : strerror(-rc));
+    static struct delivery d;
+    d = (struct delivery){ call, NOT_SEALED, eventfd(0, EFD_CLOEXEC), 0, { "" } };
+    if (start_thread(&d) < 0)
+        return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
+    bool done = await(&d);
+    int fd = __atomic_exchange_n(&d.connection, GIVEN_UP, __ATOMIC_SEQ_CST);
     if (fd >= 0)
-        close(fd);
-    free(sealed);
-    return rc;
+        shutdown(fd, SHUT_RDWR);
+    if (!done)
+        return nuioa_fail(err, -ETIMEDOUT,
+                          fd == NOT_SEALED ? "MUNGE: no answer from munged; start it"
+                                           : "srun took no record (no answer in time)");
+    *err = d.err;
+    return d.rc;
 }
 
 /* Prints this node's own report. The step's first node says why. */

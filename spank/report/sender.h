@@ -31,9 +31,8 @@ enum sender_fate { SENDER_OPEN, SENDER_TAKEN, SENDER_PRINTS, SENDER_LATE };
 
 /* The memory that is shared: pages that nobody writes cost nothing. */
 struct sender_memory {
-    uint32_t fate;                       /* enum sender_fate; read and written atomically */
-    uint32_t record_length, text_length; /* of the text, with its NUL */
-    uint32_t zero;
+    uint32_t fate; /* enum sender_fate; read and written atomically */
+    uint32_t record_length;
     struct wire_seal seal; /* in front of the record */
     char record[WIRE_RECORD_MAX];
     char text[SENDER_TEXT_MAX];
@@ -59,9 +58,9 @@ struct sender_call {
     const char *socket; /* the path of munged's socket, "" for the default one */
 };
 
-/* Makes the memory and the sockets. Returns 0 and *sender, which sender_close() frees; or -errno,
+/* Makes the memory and the sockets; the record will have this seal. Returns 0 and *sender, which sender_close() frees; or -errno,
  * and there is none. */
-int sender_open(struct sender *sender);
+int sender_open(struct sender *sender, const struct wire_seal *seal);
 
 /* The work of the child, for nuioa_subprocess_start() with `keep` sender->child_control. `arg` is a
  * struct sender_call. It writes a byte to `fd` when it has nothing more to do with the descriptor
@@ -72,12 +71,12 @@ void sender_work(int fd, void *arg);
  * the child is still there. */
 void sender_forked(struct sender *sender);
 
-/* Gives the child the record with its seal, and the text with the node's own report, "" for none;
- * and `output`, where it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
+/* Gives the child the record, the text with the node's own report, "" for none, and `output`, where
+ * it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
  * Returns 0; -ENOENT without the memory, or if a call was made before; or another -errno if the
  * child has gone. */
-int sender_hand_over(struct sender *sender, const struct wire_seal *seal, const void *record,
-                     size_t length, const char *text, int output);
+int sender_hand_over(struct sender *sender, const void *record, size_t length, const char *text,
+                     int output);
 
 /* Tells the child that the node's last task has ended. */
 void sender_tell_end(const struct sender *sender);

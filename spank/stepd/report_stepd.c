@@ -98,7 +98,7 @@ static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g
         rc = credential_ready(call.socket, &g->why);
     if (rc < 0)
         return rc;
-    rc = sender_open(&g->sender);
+    rc = sender_open(&g->sender, &g->seal);
     struct user_errand errand = { &user, sender_work, &call, g->sender.child_control };
     if (!rc)
         rc = user_child_start(&g->child, &errand, LIFE_MS);
@@ -177,7 +177,7 @@ static void hand_over(struct step_run *c, const struct placement *placement)
     size_t length;
     struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
     g->own = record ? own_text(c, placement) : NULL;
-    int rc = g->own ? sender_hand_over(&g->sender, &g->seal, record, length, g->own, STDERR_FILENO)
+    int rc = g->own ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO)
                     : -ENOMEM;
     if (rc < 0 && !*g->why.text && g->sender.memory)
         nuioa_fail(&g->why, rc, "%s",

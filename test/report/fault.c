@@ -54,8 +54,9 @@ static void start(struct node *n)
 {
     const struct nuioa_user user = { USER_UID, USER_UID, NULL, 0 };
     struct sender_call call = { &n->sender, "127.0.0.1", n->port, n->socket ? n->socket : munged };
+    const struct content c = content_of(n->number, n->count ? n->count : 2);
     n->output = -1;
-    const bool opened = sender_open(&n->sender) == 0;
+    const bool opened = sender_open(&n->sender, &c.seal) == 0;
     struct user_errand errand = { &user, sender_work, &call, n->sender.child_control };
     if (!opened || user_child_start(&n->child, &errand, 2 * HANG_MS) < 0) {
         printf("Bail out! no child\n");
@@ -70,8 +71,8 @@ static int hand_over(struct node *n, const void *content, size_t length)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
     n->since_ms = clock_ms();
-    int rc = sender_hand_over(&n->sender, seal, seal + 1, length - sizeof(*seal),
-                              n->text ? n->text : own, ends[1]);
+    int rc = sender_hand_over(&n->sender, seal + 1, length - sizeof(*seal), n->text ? n->text : own,
+                              ends[1]);
     close(ends[1]);
     n->output = ends[0];
     return rc;
@@ -80,8 +81,7 @@ static int hand_over(struct node *n, const void *content, size_t length)
 /* Starts a node, and gives its child a right record. */
 static void begin(struct node *n)
 {
-    n->count = n->count ? n->count : 2;
-    struct content c = content_of(n->number, n->count);
+    struct content c = content_of(n->number, n->count ? n->count : 2);
     start(n);
     if (hand_over(n, &c, sizeof(c)) < 0)
         ok(false, "the record is handed over");
@@ -381,7 +381,7 @@ static void too_long(void)
         char bytes[sizeof(struct content) + WIRE_TEXT_MAX];
     } c;
     struct srun s = { .explain = true };
-    struct node n = { 0 };
+    struct node n = { .count = 1 };
     size_t length = offsetof(struct content, text) + (120 << 10);
     char *text = long_text(length - 1 - offsetof(struct content, text));
     c.head = content_of(0, 1);
