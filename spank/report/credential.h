@@ -20,11 +20,11 @@
  * asked. Returns 0; or negative with *err, which says what to do. */
 int credential_ready(const char *socket, struct nuioa_error *err);
 
-/* Makes a credential of the process's own user, which only the user `reader` can decode, with
- * bytes[length] in it, compressed where munged can do that. Returns 0 and *credential, a text
- * (malloc'd, caller frees); or negative with *err, and *credential is NULL. */
-int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
-                    char **credential, struct nuioa_error *err);
+/* Makes a credential of the process's own user, which only he can decode, with bytes[length] in it,
+ * compressed where munged can do that. Returns 0 and *credential, a text (malloc'd, caller frees);
+ * or negative with *err, and *credential is NULL. */
+int credential_make(const char *socket, const void *bytes, size_t length, char **credential,
+                    struct nuioa_error *err);
 
 /* Decodes a credential in this process. It accepts credentials of all users: *uid is the user who
  * made it, and the caller checks it. It refuses one that was decoded before, is not encrypted, or

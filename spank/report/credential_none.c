@@ -18,10 +18,10 @@ int credential_ready(const char *socket, struct nuioa_error *err)
     return refuse(err);
 }
 
-int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
-                    char **credential, struct nuioa_error *err)
+int credential_make(const char *socket, const void *bytes, size_t length, char **credential,
+                    struct nuioa_error *err)
 {
-    (void)socket, (void)reader, (void)bytes, (void)length;
+    (void)socket, (void)bytes, (void)length;
     *credential = NULL;
     return refuse(err);
 }

@@ -9,15 +9,14 @@
 /* The functions of libmunge, as munge(3) describes them. The library is loaded only when MUNGE is
  * needed, because sites whose Slurm authenticates in another way may not have it. */
 struct libmunge {
-    munge_ctx_t (*ctx_create)(void);
-    void (*ctx_destroy)(munge_ctx_t context);
-    const char *(*ctx_strerror)(munge_ctx_t context);
-    munge_err_t (*ctx_get)(munge_ctx_t context, int option, ...);
-    munge_err_t (*ctx_set)(munge_ctx_t context, int option, ...);
-    munge_err_t (*encode)(char **credential, munge_ctx_t context, const void *bytes, int length);
-    munge_err_t (*decode)(const char *credential, munge_ctx_t context, void **bytes, int *length,
-                          uid_t *uid, gid_t *gid);
-    const char *(*strerror)(munge_err_t code);
+    __typeof__(munge_ctx_create) *ctx_create;
+    __typeof__(munge_ctx_destroy) *ctx_destroy;
+    __typeof__(munge_ctx_strerror) *ctx_strerror;
+    __typeof__(munge_ctx_get) *ctx_get;
+    __typeof__(munge_ctx_set) *ctx_set;
+    __typeof__(munge_encode) *encode;
+    __typeof__(munge_decode) *decode;
+    __typeof__(munge_strerror) *strerror;
 };
 
 /* Returns the functions of libmunge, which the first call of the process loads by its fixed name;

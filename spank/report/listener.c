@@ -7,21 +7,33 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Binds and listens. The queue of connections is as long as the kernel allows (net.core.somaxconn),
- * because many nodes may connect at once. A node that finds the queue full tries again after a
- * second. */
-static int bind_to(int fd, int family, uint16_t port)
+#include "spank/report/wire.h"
+#include "util/number.h"
+
+/* Fills in a numeric address. Returns its length, or -EINVAL. */
+static int make_address(const char *text, uint16_t port, struct sockaddr_storage *address)
 {
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
-    int rc = family == AF_INET6 ? bind(fd, (struct sockaddr *)&six, sizeof(six))
-                                : bind(fd, (struct sockaddr *)&four, sizeof(four));
-    return rc < 0 || listen(fd, INT_MAX) < 0 ? -errno : 0;
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+        return sizeof(*four);
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(port);
+        return sizeof(*six);
+    }
+    return -EINVAL;
 }
 
 /* The search begins at a random port, so that the listeners of one user rarely try the same
@@ -36,29 +48,32 @@ static uint16_t random_port(uint16_t first, uint16_t last)
 
 /* For a second the kernel keeps a connection to itself until its first bytes have come: a stranger
  * who says nothing takes no place among the accepted ones. A port whose last connections ended less
- * than a minute ago is free, as it is for Slurm. */
-static int open_one(int family, uint16_t port)
+ * than a minute ago is free, as it is for Slurm. The queue of connections is as long as the kernel
+ * allows (net.core.somaxconn), because many nodes may connect at once. A node that finds the queue
+ * full tries again after a second. */
+static int open_one(const char *any, uint16_t port)
 {
-    int off = 0, on = 1, second = 1;
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_storage address;
+    int off = 0, on = 1, second = 1, length = make_address(any, port, &address);
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &second, sizeof(second));
-    int rc = bind_to(fd, family, port);
-    if (rc < 0)
-        close(fd);
-    return rc < 0 ? rc : fd;
+    if (!bind(fd, (struct sockaddr *)&address, (socklen_t)length) && !listen(fd, INT_MAX))
+        return fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
 }
 
-static int open_family(int family, uint16_t first, uint16_t last)
+static int open_on(const char *any, uint16_t first, uint16_t last)
 {
     int fd = -EADDRINUSE;
     uint16_t port = random_port(first, last);
     for (int tries = last - first + 1; tries && fd == -EADDRINUSE; tries--) {
-        fd = open_one(family, port);
+        fd = open_one(any, port);
         port = port == last ? first : (uint16_t)(port + 1);
     }
     return fd;
@@ -66,12 +81,12 @@ static int open_family(int family, uint16_t first, uint16_t last)
 
 int listener_open(uint16_t first, uint16_t last, uint16_t *port)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_in6 address = { 0 }; /* IPv4 has its port in the same place */
     socklen_t length = sizeof(address);
     last = last < first ? first : last;
-    int fd = open_family(AF_INET6, first, last);
+    int fd = open_on("::", first, last);
     if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
-        fd = open_family(AF_INET, first, last);
+        fd = open_on("0.0.0.0", first, last);
     if (fd < 0)
         return fd;
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
@@ -79,10 +94,7 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
         close(fd);
         return rc;
     }
-    /* The call of getsockname has filled it.
-     * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-    *port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                                : ((struct sockaddr_in *)&address)->sin_port);
+    *port = ntohs(address.sin6_port);
     return fd;
 }
 
@@ -95,28 +107,10 @@ int listener_accept(int listener)
     return fd;
 }
 
-static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
-{
-    struct sockaddr_in *four = (struct sockaddr_in *)address;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
-    memset(address, 0, sizeof(*address));
-    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = port;
-        return sizeof(*four);
-    }
-    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = port;
-        return sizeof(*six);
-    }
-    return -EINVAL;
-}
-
 int listener_connect(const char *text, uint16_t port)
 {
     struct sockaddr_storage address;
-    int length = make_address(text, htons(port), &address), on = 1;
+    int length = make_address(text, port, &address), on = 1;
     if (length < 0)
         return length;
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -130,4 +124,26 @@ int listener_connect(const char *text, uint16_t port)
     int rc = -errno;
     close(fd);
     return rc;
+}
+
+void listener_write_port(uint16_t port, char *text, size_t size)
+{
+    snprintf(text, size, "%d:%u", WIRE_VERSION, port);
+}
+
+int listener_read_port(const char *text, uint16_t *port, struct nuioa_error *err)
+{
+    char version[8];
+    uint32_t number = 0;
+    int length = snprintf(version, sizeof(version), "%d:", WIRE_VERSION);
+    size_t digits = strspn(text, "0123456789");
+    bool same = !strncmp(text, version, (size_t)length);
+    if (!same && digits && text[digits] == ':')
+        return nuioa_fail(err, -EPROTONOSUPPORT,
+                          "srun's nuioa is another version: install the same one on srun's host "
+                          "and on the nodes");
+    if (!same || nuioa_parse_u32(text + length, UINT16_MAX, &number) < 0 || !number)
+        return nuioa_fail(err, -EINVAL, "srun's port is not known");
+    *port = (uint16_t)number;
+    return 0;
 }

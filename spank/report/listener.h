@@ -2,9 +2,12 @@
 #ifndef SPANK_REPORT_LISTENER_H
 #define SPANK_REPORT_LISTENER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* TCP sockets: srun listens and accepts, nodes connect. All descriptors are close-on-exec, and the
+#include "util/error.h"
+
+/* TCP sockets: srun listens and accepts, nodes connect, and srun tells them its port. All descriptors are close-on-exec, and the
  * caller closes them. No function waits. */
 
 /* Listens on all addresses of this machine, IPv6 and IPv4 where both exist, on a free port from
@@ -21,5 +24,12 @@ int listener_accept(int listener);
  * Returns a blocking descriptor, whose first send() waits until the connection is made or fails, or
  * -errno: -EINVAL if `address` is no such address. */
 int listener_connect(const char *address, uint16_t port);
+
+/* Writes the value of WIRE_VARIABLE (wire.h), "VERSION:PORT", into text[size], at least 16. */
+void listener_write_port(uint16_t port, char *text, size_t size);
+
+/* Reads it. Returns 0 and *port, which is not 0; or with *err -EPROTONOSUPPORT if srun's version is
+ * another, or -EINVAL. */
+int listener_read_port(const char *text, uint16_t *port, struct nuioa_error *err);
 
 #endif

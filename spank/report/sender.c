@@ -153,8 +153,8 @@ static char *seal(struct delivery *d)
     struct wire_record *record = (struct wire_record *)(void *)m->record;
     size_t head = offsetof(struct sender_memory, record) - offsetof(struct sender_memory, seal);
     char *sealed;
-    while (!(d->rc = credential_make(d->call->socket, geteuid(), &m->seal, head + m->record_length,
-                                     &sealed, &d->err)) &&
+    while (!(d->rc = credential_make(d->call->socket, &m->seal, head + m->record_length, &sealed,
+                                     &d->err)) &&
            strlen(sealed) >= WIRE_SEALED_MAX && record->text_length) {
         free(sealed);
         m->record_length -= record->text_length;

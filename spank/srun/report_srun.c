@@ -13,7 +13,6 @@
 #include "spank/report/collector.h"
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
-#include "spank/report/port.h"
 #include "spank/report/sender.h"
 
 /* The listener must be open before the launch message is sent, and nodes read its port from the
@@ -80,7 +79,7 @@ static int open_port(const char *munge_socket, uint32_t nodes, struct nuioa_erro
     int fd = listener_open(first, last, &port);
     if (fd < 0)
         return nuioa_fail(err, fd, "srun cannot listen (%s)", strerror(-fd));
-    port_write(port, text, sizeof(text));
+    listener_write_port(port, text, sizeof(text));
     setenv(WIRE_VARIABLE, text, 1);
     return fd;
 }

@@ -13,7 +13,7 @@
 #include "spank/common/hosts.h"
 #include "spank/common/log.h"
 #include "spank/report/credential.h"
-#include "spank/report/port.h"
+#include "spank/report/listener.h"
 #include "spank/report/record.h"
 #include "spank/report/sender.h"
 #include "spank/stepd/faults.h"
@@ -93,7 +93,7 @@ static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g
         return rc; /* srun tells root */
     if (rc < 0 || !call.address)
         return nuioa_fail(&g->why, -ENOENT, "Slurm does not tell this node srun's address");
-    rc = port_read(text, &call.port, &g->why);
+    rc = listener_read_port(text, &call.port, &g->why);
     if (!rc)
         rc = credential_ready(call.socket, &g->why);
     if (rc < 0)
@@ -177,8 +177,7 @@ static void hand_over(struct step_run *c, const struct placement *placement)
     size_t length;
     struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
     g->own = record ? own_text(c, placement) : NULL;
-    int rc = g->own ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO)
-                    : -ENOMEM;
+    int rc = g->own ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO) : -ENOMEM;
     if (rc < 0 && !*g->why.text && g->sender.memory)
         nuioa_fail(&g->why, rc, "%s",
                    rc == -EPIPE ? "the process that sends it has ended" : strerror(-rc));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "spank/report/port.h"
+#include "spank/report/listener.h"
 #include "input.h"
 
 /* The variable by which srun tells its port: slurmstepd reads it as root. */
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nuioa_error err;
     uint16_t port;
     char *text = input_text(&in);
-    if (port_read(text, &port, &err))
+    if (listener_read_port(text, &port, &err))
         INPUT_CHECK(*err.text);
     else
         INPUT_CHECK(port);

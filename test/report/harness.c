@@ -270,8 +270,8 @@ char *seal_right(const char *socket, const void *bytes, size_t length)
 {
     struct nuioa_error err;
     char *credential;
-    if (seteuid(USER_UID) < 0 ||
-        credential_make(socket, USER_UID, bytes, length, &credential, &err) < 0 || seteuid(0) < 0)
+    if (seteuid(USER_UID) < 0 || credential_make(socket, bytes, length, &credential, &err) < 0 ||
+        seteuid(0) < 0)
         die("a credential");
     return credential;
 }

@@ -31,7 +31,7 @@ static const char *no_socket(void)
 static int make(struct nuioa_error *err)
 {
     char *credential = NULL;
-    int rc = credential_make(no_socket(), USER, "bytes", 5, &credential, err);
+    int rc = credential_make(no_socket(), "bytes", 5, &credential, err);
     assert_null(credential);
     return rc;
 }
