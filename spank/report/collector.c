@@ -105,21 +105,16 @@ static bool answer(int fd)
 }
 
 /* Merges the content of a credential. Returns false if it is refused. */
-static bool take_record(struct collection *c, int fd, const char *bytes, size_t length)
+static bool take_record(struct collection *c, int fd, const void *bytes, size_t length)
 {
-    struct wire_seal seal;
     struct record record;
-    if (length < sizeof(seal))
-        return false;
-    memcpy(&seal, bytes, sizeof(seal));
-    if (record_read(bytes + sizeof(seal), length - sizeof(seal), &record) < 0 ||
-        !is_for_us(c, &seal))
+    if (record_read(bytes, length, &record) < 0 || !is_for_us(c, &record.head->seal))
         return false;
     if (!answer(fd))
         return true;
-    c->seen[seal.node] = true;
+    c->seen[record.head->seal.node] = true;
     c->record_count++;
-    summary_add(c->summary, seal.node, &record);
+    summary_add(c->summary, &record);
     return true;
 }
 

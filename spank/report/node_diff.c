@@ -40,74 +40,49 @@ static const struct wire_nic *find(const struct record *r, const char *label)
     return NULL;
 }
 
-/* --- what may differ of a NIC: each writes it into text[size], and returns it or a constant --- */
+/* What may differ of a NIC, and the words before it. */
+enum fact { KIND, STATE, PLACE, RATE, PURPOSE, GPUS, FACTS };
+static const char verbs[FACTS][16] = { "is", "is", "is on", "has", "is", "is beside" };
 
-static const char *kind_of(const struct wire_nic *nic, char *text, size_t size)
+/* Such as "NUMA node 1" or "GPUs 0-1". */
+static const char *list_of(const char *what, const char *numbers, char *text, size_t size)
 {
-    (void)text, (void)size;
-    return nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind);
-}
-
-static const char *state_of(const struct wire_nic *nic, char *text, size_t size)
-{
-    (void)text, (void)size;
-    return nuioa_nic_state_name((enum nuioa_nic_state)nic->state);
-}
-
-/* Such as "NUMA node 1". */
-static const char *place_of(const struct wire_nic *nic, char *text, size_t size)
-{
-    const char *numas = nic->numas;
-    if (!*numas)
-        return "an unknown NUMA node";
-    snprintf(text, size, "NUMA node%s %s", numas[strcspn(numas, ",-")] ? "s" : "", numas);
+    snprintf(text, size, "%s%s %s", what, numbers[strcspn(numbers, ",-")] ? "s" : "", numbers);
     return text;
 }
 
-static const char *rate_of(const struct wire_nic *nic, char *text, size_t size)
-{
-    return nic->rate_mbps ? nuioa_report_rate(nic->rate_mbps, text, size) : "an unknown rate";
-}
-
-/* Such as "for storage", or "perhaps for storage" if that is a guess. */
-static const char *purpose_of(const struct wire_nic *nic, char *text, size_t size)
+/* Returns the fact, which may be written into text[size]. */
+static const char *fact_of(const struct wire_nic *nic, enum fact fact, char *text, size_t size)
 {
     const char *role = nuioa_nic_role_name((enum nuioa_nic_role)nic->role);
-    if (!role)
-        return "of an unknown role";
-    snprintf(text, size, "%sfor %s", nic->role_source == NUIOA_ROLE_BY_GUESS ? "perhaps " : "",
-             role);
-    return text;
-}
-
-/* Which GPUs it is beside, such as "GPU 0". */
-static const char *gpus_of(const struct wire_nic *nic, char *text, size_t size)
-{
-    if (!*nic->gpus)
-        return "no GPU";
-    snprintf(text, size, "GPU%s %s", nic->gpus[strcspn(nic->gpus, ",-")] ? "s" : "", nic->gpus);
-    return text;
+    switch (fact) {
+    case KIND: return nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind);
+    case STATE: return nuioa_nic_state_name((enum nuioa_nic_state)nic->state);
+    case PLACE:
+        return *nic->numas ? list_of("NUMA node", nic->numas, text, size) : "an unknown NUMA node";
+    case RATE:
+        return nic->rate_mbps ? nuioa_report_rate(nic->rate_mbps, text, size) : "an unknown rate";
+    case PURPOSE:
+        if (!role)
+            return "of an unknown role";
+        snprintf(text, size, "%sfor %s", nic->role_source == NUIOA_ROLE_BY_GUESS ? "perhaps " : "",
+                 role);
+        return text;
+    default: return *nic->gpus ? list_of("GPU", nic->gpus, text, size) : "no GPU";
+    }
 }
 
 /* Where the GPUs are others, those beside a NIC say nothing more. */
 static void compare_nic(const struct writer *w, const struct wire_nic *usual,
                         const struct wire_nic *other, bool same_gpus)
 {
-    static const struct {
-        char verb[16];
-        const char *(*of)(const struct wire_nic *nic, char *text, size_t size);
-    } facts[] = {
-        { "is", kind_of },  { "is", state_of },   { "is on", place_of },
-        { "has", rate_of }, { "is", purpose_of }, { "is beside", gpus_of },
-    };
-    unsigned count = sizeof(facts) / sizeof(*facts) - !same_gpus;
-    for (unsigned i = 0; i < count; i++) {
+    for (enum fact i = 0; i < (same_gpus ? FACTS : GPUS); i++) {
         char here[64], there[64];
-        const char *is = facts[i].of(other, here, sizeof(here));
-        const char *elsewhere = facts[i].of(usual, there, sizeof(there));
+        const char *is = fact_of(other, i, here, sizeof(here));
+        const char *elsewhere = fact_of(usual, i, there, sizeof(there));
         if (strcmp(is, elsewhere))
-            put(w, "%s %s %s, elsewhere %s%s", other->label, facts[i].verb, is,
-                facts[i].of == place_of ? "on " : "", elsewhere);
+            put(w, "%s %s %s, elsewhere %s%s", other->label, verbs[i], is, i == PLACE ? "on " : "",
+                elsewhere);
     }
     if (strcmp(usual->fabric, other->fabric) && *usual->fabric && *other->fabric)
         put(w, "%s is in InfiniBand subnet %s, elsewhere %s", other->label, other->fabric,

@@ -138,6 +138,7 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     const struct nuioa_plan *plan = s->plan;
     const struct nuioa_report_totals totals = nuioa_report_totals(plan, s->node);
     const struct nuioa_distance *distance = &s->node->distance;
+    head->seal = s->seal;
     head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     head->profile_ranks = s->profile_ranks;
     head->sent = s->sent;

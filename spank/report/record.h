@@ -10,6 +10,7 @@
 
 /* The input of record_make(). The caller owns all of it. */
 struct record_source {
+    struct wire_seal seal;
     const struct nuioa_plan *plan; /* if there is no plan: one without tasks, with a reason */
     const struct nuioa_node *node; /* the description of the node; at least its host is set */
     const struct nuioa_warnings *warnings; /* the node's faults; may be NULL */

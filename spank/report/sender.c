@@ -23,7 +23,7 @@
 
 /* --- slurmstepd --- */
 
-int sender_open(struct sender *s, const struct wire_seal *seal)
+int sender_open(struct sender *s)
 {
     int ends[2];
     *s = (struct sender)SENDER_NONE;
@@ -37,7 +37,6 @@ int sender_open(struct sender *s, const struct wire_seal *seal)
         return rc;
     }
     *s = (struct sender){ memory, ends[0], ends[1] };
-    s->memory->seal = *seal;
     return 0;
 }
 
@@ -142,7 +141,7 @@ struct delivery {
 
 enum { NOT_SEALED = -1, GIVEN_UP = -2 };
 
-_Static_assert(sizeof(struct wire_seal) + WIRE_RECORD_MAX - WIRE_TEXT_MAX <= WIRE_SEALED_MAX / 2,
+_Static_assert(WIRE_RECORD_MAX - WIRE_TEXT_MAX <= WIRE_SEALED_MAX / 2,
                "a record without its text is short enough as a credential too");
 
 /* Seals the record; one whose text makes it too long goes without it. Returns the credential, or
@@ -150,15 +149,13 @@ _Static_assert(sizeof(struct wire_seal) + WIRE_RECORD_MAX - WIRE_TEXT_MAX <= WIR
 static char *seal(struct delivery *d)
 {
     struct sender_memory *m = d->call->sender->memory;
-    struct wire_record *record = (struct wire_record *)(void *)m->record;
-    size_t head = offsetof(struct sender_memory, record) - offsetof(struct sender_memory, seal);
     char *sealed;
-    while (!(d->rc = credential_make(d->call->socket, &m->seal, head + m->record_length, &sealed,
-                                     &d->err)) &&
-           strlen(sealed) >= WIRE_SEALED_MAX && record->text_length) {
+    while (!(d->rc =
+                 credential_make(d->call->socket, m->record, m->record_length, &sealed, &d->err)) &&
+           strlen(sealed) >= WIRE_SEALED_MAX && m->head.text_length) {
         free(sealed);
-        m->record_length -= record->text_length;
-        record->text_length = 0;
+        m->record_length -= m->head.text_length;
+        m->head.text_length = 0;
     }
     return sealed;
 }
@@ -208,7 +205,8 @@ static bool await(const struct delivery *d)
     struct pollfd fds[] = { { .fd = d->done, .events = POLLIN },
                             { .fd = s->child_control, .events = POLLIN } };
     int64_t now_ms = nuioa_clock_ms();
-    int64_t until_ms = now_ms + SENDER_MS + (int64_t)SENDER_NODE_MS * s->memory->seal.node_count;
+    int64_t until_ms =
+        now_ms + SENDER_MS + (int64_t)SENDER_NODE_MS * s->memory->head.seal.node_count;
     for (; now_ms < until_ms; now_ms = nuioa_clock_ms()) {
         int ready = poll(fds, 2, (int)(until_ms - now_ms));
         if (ready > 0 && fds[0].revents)
@@ -242,16 +240,20 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
     return d.rc;
 }
 
-/* Prints this node's own report. The step's first node says why. */
-static void print_own(const struct sender_call *call, int output, const char *why)
+const char *sender_who_prints(const struct wire_seal *seal)
 {
-    const struct sender_memory *m = call->sender->memory;
+    if (seal->node || seal->node_count == 1)
+        return NULL;
+    return seal->node_count > SENDER_NODES_MAX ? "the first node alone" : "each node";
+}
+
+static void print_own(const struct sender_memory *m, int output, const char *why)
+{
     char line[400];
-    if (!m->seal.node && m->seal.node_count > 1) {
-        snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why,
-                 m->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
+    const char *who = sender_who_prints(&m->head.seal);
+    snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why, who ? who : "");
+    if (who)
         nuioa_write_text(output, line);
-    }
     nuioa_write_text(output, m->text);
 }
 
@@ -264,7 +266,7 @@ void sender_work(int fd, void *arg)
     if (output >= 0) {
         bool taken = !send_record(call, &err);
         if (decide(call->sender->memory, taken ? SENDER_TAKEN : SENDER_PRINTS) && !taken)
-            print_own(call, output, err.text);
+            print_own(call->sender->memory, output, err.text);
         close(output);
     }
     ssize_t done = write(fd, "", 1);

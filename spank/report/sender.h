@@ -22,6 +22,10 @@
 /* In a step of more nodes only the first one prints its own report. */
 #define SENDER_NODES_MAX 8
 
+/* Returns who prints, such as "each node", if it is this node, the first of several, that says why;
+ * else NULL. */
+const char *sender_who_prints(const struct wire_seal *seal);
+
 /* The largest size in bytes of the text with a node's own report, with its NUL; a longer one is
  * cut. */
 #define SENDER_TEXT_MAX (256u << 10)
@@ -33,8 +37,10 @@ enum sender_fate { SENDER_OPEN, SENDER_TAKEN, SENDER_PRINTS, SENDER_LATE };
 struct sender_memory {
     uint32_t fate; /* enum sender_fate; read and written atomically */
     uint32_t record_length;
-    struct wire_seal seal; /* in front of the record */
-    char record[WIRE_RECORD_MAX];
+    union {
+        struct wire_record head;
+        char record[WIRE_RECORD_MAX];
+    };
     char text[SENDER_TEXT_MAX];
 };
 
@@ -58,9 +64,9 @@ struct sender_call {
     const char *socket; /* the path of munged's socket, "" for the default one */
 };
 
-/* Makes the memory and the sockets; the record will have this seal. Returns 0 and *sender, which sender_close() frees; or -errno,
+/* Makes the memory and the sockets. Returns 0 and *sender, which sender_close() frees; or -errno,
  * and there is none. */
-int sender_open(struct sender *sender, const struct wire_seal *seal);
+int sender_open(struct sender *sender);
 
 /* The work of the child, for nuioa_subprocess_start() with `keep` sender->child_control. `arg` is a
  * struct sender_call. It writes a byte to `fd` when it has nothing more to do with the descriptor

@@ -144,8 +144,9 @@ static void add_flows(struct summary *s, const struct wire_record *h)
     s->read_count += h->profile_ranks > 0;
 }
 
-void summary_add(struct summary *s, uint32_t place, const struct record *r)
+void summary_add(struct summary *s, const struct record *r)
 {
+    uint32_t place = r->head->seal.node;
     bool was_large = is_large(s);
     s->node_count = place < s->node_count ? s->node_count : place + 1;
     s->record_count++;

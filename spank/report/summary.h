@@ -20,11 +20,11 @@ struct summary *summary_new(void);
 /* Frees the summary with all that it copied. */
 void summary_free(struct summary *summary);
 
-/* Adds the record of the node at `place` of the step, from 0, below WIRE_NODES_MAX, which
+/* Adds the record of a node, whose place in the step is below WIRE_NODES_MAX and which
  * record_read() has checked, and copies what it needs. Records come in any order, one for each
  * node. What there is no memory for is left out: the report may then count ranks that it does not
  * list. */
-void summary_add(struct summary *summary, uint32_t place, const struct record *record);
+void summary_add(struct summary *summary, const struct record *record);
 
 /* Returns the report, a text of many lines (malloc'd, caller frees), when all records were added;
  * or NULL without memory. With `explain` it ends with the explanation of one node of each class. */

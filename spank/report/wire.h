@@ -23,8 +23,8 @@
  *
  * Seal. A record is the content of a MUNGE credential, encrypted, made by the job's user, that only
  * this user can open: whoever runs as him may speak for him, and nobody else can write or read a
- * record. MUNGE refuses a credential that is too old, or was opened before. The seal in front of
- * the record says what it is for, and srun takes one for each node of its own step. On the
+ * record. MUNGE refuses a credential that is too old, or was opened before. The seal at the
+ * beginning of the record says what it is for, and srun takes one for each node of its own step. On the
  * connection the credential, a text, ends with a NUL, and has WIRE_SEALED_MAX bytes at most.
  *
  * Limits. srun trusts nothing that it receives: every length is limited, every number is checked,
@@ -56,7 +56,6 @@ struct wire_seal {
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t zero;
-    /* struct wire_record and its arrays */
 };
 
 #define WIRE_PURPOSE "nuioa report"
@@ -72,6 +71,7 @@ struct wire_seal {
 /* A node's plan: everything that a report says about the node. Without a plan all counts but that
  * of warnings are 0. */
 struct wire_record {
+    struct wire_seal seal;
     uint32_t leader;                  /* rank of the node's leader; WIRE_NO_RANK: none */
     uint32_t task_count, moved_count; /* ranks on this node; those that were moved */
     uint32_t numa_count, core_count;  /* of the node */
@@ -116,7 +116,7 @@ struct wire_nic {
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_ROWS_MAX * sizeof(struct nuioa_report_row) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
-_Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 440 &&
+_Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 480 &&
                    sizeof(struct wire_nic) == 152 && sizeof(struct nuioa_report_row) == 304,
                "structs of the protocol have no padding");
 

@@ -98,7 +98,7 @@ static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g
         rc = credential_ready(call.socket, &g->why);
     if (rc < 0)
         return rc;
-    rc = sender_open(&g->sender, &g->seal);
+    rc = sender_open(&g->sender);
     struct user_errand errand = { &user, sender_work, &call, g->sender.child_control };
     if (!rc)
         rc = user_child_start(&g->child, &errand, LIFE_MS);
@@ -157,6 +157,7 @@ static struct wire_record *make_record(const struct step_run *c, const struct pl
                      ? nuioa_report_text(plan, &c->facts->node, &c->facts->options, true)
                      : NULL;
     struct record_source source = {
+        .seal = c->report->seal,
         .plan = plan,
         .node = placement ? &c->facts->node : &unknown,
         .warnings = &c->faults,
@@ -175,36 +176,35 @@ static void hand_over(struct step_run *c, const struct placement *placement)
 {
     struct report_stepd *g = c->report;
     size_t length;
-    struct wire_record *record = g->sender.memory ? make_record(c, placement, &length) : NULL;
-    g->own = record ? own_text(c, placement) : NULL;
-    int rc = g->own ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO) : -ENOMEM;
-    if (rc < 0 && !*g->why.text && g->sender.memory)
+    struct wire_record *record = g->own ? make_record(c, placement, &length) : NULL;
+    int rc = record ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO) : -ENOMEM;
+    if (rc < 0)
         nuioa_fail(&g->why, rc, "%s",
                    rc == -EPIPE ? "the process that sends it has ended" : strerror(-rc));
     g->handed_over = !rc;
     free(record);
 }
 
-static void print_own(struct step_run *c, const struct placement *placement)
+static void print_own(const struct report_stepd *g)
 {
-    const struct report_stepd *g = c->report;
-    char *text = own_text(c, placement);
-    if (!g->seal.node && g->seal.node_count > 1 && *g->why.text)
-        log_line("report: %s: %s prints its own", g->why.text,
-                 g->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
-    log_text(text ? text : "nuioa: no report: out of memory\n");
-    free(text);
+    const char *who = sender_who_prints(&g->seal);
+    if (who && *g->why.text)
+        log_line("report: %s: %s prints its own", g->why.text, who);
+    log_text(g->own ? g->own : "nuioa: no report: out of memory\n");
 }
 
 void report_stepd_tell(struct step_run *c, const struct placement *placement)
 {
-    if (!c->report) {
+    struct report_stepd *g = c->report;
+    if (!g) {
         faults_print(c);
         return;
     }
-    hand_over(c, placement);
-    if (!c->report->handed_over)
-        print_own(c, placement);
+    g->own = own_text(c, placement);
+    if (g->sender.memory)
+        hand_over(c, placement);
+    if (!g->handed_over)
+        print_own(g);
     faults_log(c);
 }
 

@@ -109,13 +109,12 @@ static void put(const struct other *other, const void *bytes, size_t length)
 /* A right record with one part that the input may change. */
 static void make_content(struct other *other)
 {
-    struct {
-        struct wire_seal seal;
-        struct wire_record record;
-    } all = { .seal = { WIRE_PURPOSE, WIRE_VERSION, 7, 0, input_byte(test.in) % NODES, NODES, 0 } };
+    struct wire_record all = {
+        .seal = { WIRE_PURPOSE, WIRE_VERSION, 7, 0, input_byte(test.in) % NODES, NODES, 0 },
+    };
     size_t at = input_below(test.in, sizeof(all)), size = input_byte(test.in);
-    all.record.task_count = 4;
-    nuioa_copy(all.record.host, sizeof(all.record.host), "node1");
+    all.task_count = 4;
+    nuioa_copy(all.host, sizeof(all.host), "node1");
     input_fill(test.in, (char *)&all + at, size < sizeof(all) - at ? size : sizeof(all) - at);
     other->length = sizeof(all);
     other->content = malloc(sizeof(all));

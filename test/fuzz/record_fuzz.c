@@ -9,7 +9,7 @@
 #include "input.h"
 
 /* The records of the nodes, and the report that srun makes of them. The input is one or more
- * records, each after a byte of flags and two bytes with its length. With MANY a byte follows: so
+ * records without a seal, each after a byte of flags and two bytes with its length. With MANY a byte follows: so
  * many nodes have this record, with other numbers of NUMA nodes and other reasons. */
 
 enum { RIGHT_LENGTH = 1, PRINTABLE = 2, MANY = 4, NODES_MAX = 100 };
@@ -78,8 +78,12 @@ static uint32_t add(struct summary *summary, struct input *in, uint32_t node)
     uint8_t flags = input_byte(in);
     uint32_t count = flags & MANY ? input_byte(in) : 1;
     size_t length = input_below(in, 65536);
-    struct wire_record *head = input_block(in, &length);
+    char *rest = input_block(in, &length);
+    struct wire_record *head = calloc(1, sizeof(struct wire_seal) + length);
     struct record record;
+    memcpy((char *)head + sizeof(struct wire_seal), rest, length);
+    free(rest);
+    length += sizeof(struct wire_seal);
     if (flags & RIGHT_LENGTH)
         make_length(head, length);
     if (flags & RIGHT_LENGTH && flags & PRINTABLE && length >= sizeof(*head))
@@ -89,7 +93,8 @@ static uint32_t add(struct summary *summary, struct input *in, uint32_t node)
         head->numa_count += i;
         if (i)
             snprintf(head->reason, sizeof(head->reason), "%u", i);
-        summary_add(summary, node + i, &record);
+        head->seal.node = node + i;
+        summary_add(summary, &record);
     }
     free(head);
     return count;

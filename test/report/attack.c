@@ -133,15 +133,15 @@ struct patch {
     }
 
 static const struct patch patches[] = {
-    { "for another purpose", AT(seal.purpose[0]), FILL, 0, 'N' },
-    { "without an end of the purpose", AT(seal.purpose), FILL, 0, 'n' },
-    { "of another version", AT(seal.version), WORD, 0, WIRE_VERSION - 1 },
-    { "of another job", AT(seal.job_id), WORD, 0, JOB + 1 },
-    { "of another step", AT(seal.step_id), WORD, 0, STEP + 1 },
-    { "of a node that the step does not have", AT(seal.node), WORD, 0, 2 },
-    { "of the last node of all", AT(seal.node), WORD, 0, UINT32_MAX },
-    { "of a step with more nodes", AT(seal.node_count), WORD, 0, 3 },
-    { "of a step with too many nodes", AT(seal.node_count), WORD, 0, UINT32_MAX },
+    { "for another purpose", AT(head.seal.purpose[0]), FILL, 0, 'N' },
+    { "without an end of the purpose", AT(head.seal.purpose), FILL, 0, 'n' },
+    { "of another version", AT(head.seal.version), WORD, 0, WIRE_VERSION - 1 },
+    { "of another job", AT(head.seal.job_id), WORD, 0, JOB + 1 },
+    { "of another step", AT(head.seal.step_id), WORD, 0, STEP + 1 },
+    { "of a node that the step does not have", AT(head.seal.node), WORD, 0, 2 },
+    { "of the last node of all", AT(head.seal.node), WORD, 0, UINT32_MAX },
+    { "of a step with more nodes", AT(head.seal.node_count), WORD, 0, 3 },
+    { "of a step with too many nodes", AT(head.seal.node_count), WORD, 0, UINT32_MAX },
     HIGH(head.nic_count, 1),
     HIGH(head.row_count, 2),
     HIGH(head.warning_count, 1),
@@ -299,7 +299,7 @@ static void heterogeneous(void)
     struct srun s = { 0 };
     struct content c = content_of(1, 2);
     char *sealed[2];
-    c.seal.job_id++;
+    c.head.seal.job_id++;
     sealed[0] = seal_as(&ours, &c, sizeof(c));
     c = content_of(1, 3);
     sealed[1] = seal_as(&ours, &c, sizeof(c));

@@ -54,9 +54,8 @@ static void start(struct node *n)
 {
     const struct nuioa_user user = { USER_UID, USER_UID, NULL, 0 };
     struct sender_call call = { &n->sender, "127.0.0.1", n->port, n->socket ? n->socket : munged };
-    const struct content c = content_of(n->number, n->count ? n->count : 2);
     n->output = -1;
-    const bool opened = sender_open(&n->sender, &c.seal) == 0;
+    const bool opened = sender_open(&n->sender) == 0;
     struct user_errand errand = { &user, sender_work, &call, n->sender.child_control };
     if (!opened || user_child_start(&n->child, &errand, 2 * HANG_MS) < 0) {
         printf("Bail out! no child\n");
@@ -67,12 +66,10 @@ static void start(struct node *n)
 static int hand_over(struct node *n, const void *content, size_t length)
 {
     int ends[2];
-    const struct wire_seal *seal = content;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
     n->since_ms = clock_ms();
-    int rc = sender_hand_over(&n->sender, seal + 1, length - sizeof(*seal), n->text ? n->text : own,
-                              ends[1]);
+    int rc = sender_hand_over(&n->sender, content, length, n->text ? n->text : own, ends[1]);
     close(ends[1]);
     n->output = ends[0];
     return rc;
@@ -381,7 +378,7 @@ static void too_long(void)
         char bytes[sizeof(struct content) + WIRE_TEXT_MAX];
     } c;
     struct srun s = { .explain = true };
-    struct node n = { .count = 1 };
+    struct node n = { 0 };
     size_t length = offsetof(struct content, text) + (120 << 10);
     char *text = long_text(length - 1 - offsetof(struct content, text));
     c.head = content_of(0, 1);

@@ -229,8 +229,8 @@ bool srun_is_clean(const struct srun *s)
 struct content content_of(uint32_t node, uint32_t node_count)
 {
     struct content c = {
-        .seal = { WIRE_PURPOSE, WIRE_VERSION, JOB, STEP, node, node_count, 0 },
-        .head = { .leader = 2 * node,
+        .head = { .seal = { WIRE_PURPOSE, WIRE_VERSION, JOB, STEP, node, node_count, 0 },
+                  .leader = 2 * node,
                   .task_count = 2,
                   .moved_count = 1,
                   .numa_count = 2,

@@ -56,7 +56,6 @@ bool srun_is_clean(const struct srun *s);
 /* --- what a node sends --- */
 
 struct content {
-    struct wire_seal seal;
     struct wire_record head;
     struct wire_nic nic;
     struct nuioa_report_row rows[2];

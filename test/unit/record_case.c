@@ -11,6 +11,7 @@
 void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count, size_t *length)
 {
     struct wire_record head = {
+        .seal = { .node = node },
         .leader = node * count,
         .task_count = count,
         .numa_count = 2,

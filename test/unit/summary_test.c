@@ -36,7 +36,7 @@ static char *summarize(uint32_t nodes, uint32_t ranks)
         size_t length;
         char *bytes = make_record(i, i == 3 ? 1 : 2, i == 2 ? "1" : "0", ranks, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, i, &record);
+        summary_add(summary, &record);
         free(bytes);
     }
     return text_of(summary);
@@ -74,6 +74,7 @@ static char *report_of(struct plan_case *const *cases, uint32_t count, bool expl
         const struct plan_case *c = cases[i];
         char *own = nuioa_report_text(&c->plan, &c->node, &c->options, true);
         const struct record_source source = {
+            .seal = { .node = i },
             .plan = &c->plan,
             .node = &c->node,
             .text = explain ? own : NULL,
@@ -83,7 +84,7 @@ static char *report_of(struct plan_case *const *cases, uint32_t count, bool expl
         size_t length;
         void *bytes = record_make(&source, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, i, &record);
+        summary_add(summary, &record);
         free(bytes);
         free(own);
     }
@@ -177,7 +178,7 @@ static void many_classes(void **state)
             set_u32(bytes, NIC(usable), (i == 5) == usable);
             set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
             assert_int_equal(record_read(bytes, length, &record), 0);
-            summary_add(summary, i, &record);
+            summary_add(summary, &record);
             free(bytes);
         }
         char *text = summary_text(summary, false);
@@ -388,7 +389,7 @@ static void many_that_differ(void **state)
         size_t length;
         char *bytes = make_record(i, i % 3 ? 2 : 1, "0", 1, &length);
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, i, &record);
+        summary_add(summary, &record);
         free(bytes);
     }
     char *text = summary_text(summary, false);
@@ -413,7 +414,7 @@ static char *of_flows(const double *sent, const double *off, uint32_t unread, ui
         head->sent = sent[i];
         head->sent_off = off[i];
         assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, i, &record);
+        summary_add(summary, &record);
         free(bytes);
     }
     return text_of(summary);
