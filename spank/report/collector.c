@@ -40,7 +40,9 @@ struct stranger {
 
 struct collection {
     struct collector_config config;
-    int listener, control; /* -1: closed, or the step is over */
+    int listener; /* -1: closed */
+    int control;
+    bool over; /* the step is */
     uint32_t stranger_count, refused;
     struct stranger strangers[COLLECTOR_STRANGERS_MAX];
     uint32_t record_count;
@@ -148,7 +150,7 @@ static void open_record(struct collection *c, struct stranger *s)
 static void receive(struct collection *c, struct stranger *s)
 {
     ssize_t got = recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    if (got < 0 && errno == EAGAIN)
         return;
     bool whole = got > 0 && memchr(s->bytes + s->length, '\0', (size_t)got);
     s->length += got > 0 ? (size_t)got : 0;
@@ -162,9 +164,9 @@ static void receive(struct collection *c, struct stranger *s)
 static void accept_one(struct collection *c)
 {
     struct stranger *s = c->strangers;
-    int fd = listener_accept(c->listener);
+    int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
     char *bytes = fd < 0 ? NULL : malloc(WIRE_SEALED_MAX);
-    if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR)
+    if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED)
         poll(NULL, 0, PAUSE_MS); /* out of descriptors */
     if (!bytes) {
         if (fd >= 0)
@@ -195,7 +197,7 @@ static bool serve(struct collection *c, int wait_ms)
 {
     bool accepts = c->stranger_count < COLLECTOR_STRANGERS_MAX;
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
-        { .fd = c->control, .events = POLLIN },
+        { .fd = c->over ? -1 : c->control, .events = POLLIN },
         { .fd = accepts ? c->listener : -1, .events = POLLIN },
     };
     for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++)
@@ -203,7 +205,7 @@ static bool serve(struct collection *c, int wait_ms)
                                       .events = POLLIN };
     int ready = poll(fds, 2 + COLLECTOR_STRANGERS_MAX, wait_ms);
     if (ready > 0 && fds[0].revents)
-        c->control = -1; /* the step is over */
+        c->over = true;
     for (uint32_t i = 0; ready > 0 && i < COLLECTOR_STRANGERS_MAX; i++)
         if (fds[2 + i].revents)
             receive(c, &c->strangers[i]);
@@ -220,7 +222,7 @@ static bool is_complete(const struct collection *c)
 
 static void collect(struct collection *c)
 {
-    while (c->control >= 0 && c->listener >= 0 && !is_complete(c))
+    while (!c->over && c->listener >= 0 && !is_complete(c))
         serve(c, c->stranger_count ? COLLECTOR_STRANGER_MS : -1);
     int64_t until_ms = nuioa_clock_ms() + LAST_MS;
     while (c->listener >= 0 && !is_complete(c) && nuioa_clock_ms() < until_ms &&
@@ -272,16 +274,19 @@ static void print(struct collection *c)
 
 /* --- the child --- */
 
+static void await_end(const struct collection *c)
+{
+    struct pollfd end = { .fd = c->control, .events = POLLIN };
+    poll(&end, 1, -1);
+}
+
 /* Prints what has been merged, if the other thread still waits for munged when the step is over:
  * nodes were told that srun has it. */
 static void *print_late(void *arg)
 {
     struct collection *c = arg;
-    struct pollfd end = { .fd = c->control, .events = POLLIN };
-    struct timespec nap = { .tv_nsec = LATE_MS * 1000000L };
-    while (poll(&end, 1, -1) < 0 && errno == EINTR)
-        ;
-    nanosleep(&nap, NULL);
+    await_end(c);
+    poll(NULL, 0, LATE_MS);
     pthread_mutex_lock(&c->lock);
     nuioa_fail(&c->trouble, -ETIMEDOUT, "munged does not answer on srun's host");
     pthread_mutex_unlock(&c->lock);
@@ -307,25 +312,11 @@ static void leave_srun(struct collection *c)
     nuioa_close_all_but(c->listener, c->control);
 }
 
-/* A child that has ended would stay in srun's list of processes until the step is over. */
-static void await_end(const struct collection *c, int control)
-{
-    char byte;
-    while (c->control >= 0 && read(control, &byte, 1) < 0 && errno == EINTR)
-        ;
-}
-
-static void start_thread(struct collection *c)
-{
-    pthread_t thread;
-    if (!pthread_create(&thread, NULL, print_late, c))
-        pthread_detach(thread);
-}
-
 static _Noreturn void run(int listener, int control, const struct collector_config *config,
                           pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pthread_t late;
     struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
     if (!c || !(c->summary = summary_new()) || getppid() != parent)
         _exit(1);
@@ -334,10 +325,10 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
     c->control = control;
     leave_srun(c);
     pthread_mutex_init(&c->lock, NULL);
-    start_thread(c);
+    pthread_create(&late, NULL, print_late, c);
     collect(c);
     print(c);
-    await_end(c, control);
+    await_end(c); /* else it would stay in srun's list of processes, having ended */
     _exit(0);
 }
 

@@ -98,15 +98,6 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
     return fd;
 }
 
-int listener_accept(int listener)
-{
-    int on = 1, fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return fd;
-}
-
 int listener_connect(const char *text, uint16_t port)
 {
     struct sockaddr_storage address;

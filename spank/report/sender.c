@@ -242,7 +242,7 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
 
 const char *sender_who_prints(const struct wire_seal *seal)
 {
-    if (seal->node || seal->node_count == 1)
+    if (seal->node || seal->node_count <= 1)
         return NULL;
     return seal->node_count > SENDER_NODES_MAX ? "the first node alone" : "each node";
 }

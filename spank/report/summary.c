@@ -41,6 +41,7 @@ struct summary {
      * bytes that its ranks send, and those of them that leave a node. */
     uint32_t profile_ranks, read_count;
     double sent, sent_off;
+    double heaviest; /* weight of a rank that has a row of its own */
 };
 
 struct summary *summary_new(void)
@@ -152,6 +153,7 @@ void summary_add(struct summary *s, const struct record *r)
     s->record_count++;
     add_totals(&s->totals, r->head);
     add_flows(s, r->head);
+    s->heaviest = fmax(s->heaviest, nuioa_report_heaviest(r->rows, r->head->row_count));
     if (record_copy(r, true, &s->nodes[place].record))
         s->nodes[place].equals = class_of(s, place);
     for (uint32_t i = 0; !was_large && is_large(s) && i < s->node_count; i++)
@@ -191,18 +193,12 @@ static void print_head(const struct summary *s, FILE *out)
 static void print_ranks(const struct summary *s, FILE *out)
 {
     struct nuioa_text_table table;
-    double heaviest = 0;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     nuioa_report_add_heads(&table);
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct record *r = record_of(s, i);
-        if (r)
-            heaviest = fmax(heaviest, nuioa_report_heaviest(r->rows, r->head->row_count));
-    }
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        const struct record *r = record_of(s, i);
         for (uint32_t k = 0; r && k < r->head->row_count; k++)
-            nuioa_report_add_row(&table, r->head->host, &r->rows[k], heaviest);
+            nuioa_report_add_row(&table, r->head->host, &r->rows[k], s->heaviest);
     }
     nuioa_text_table_print(&table, out, 2);
 }

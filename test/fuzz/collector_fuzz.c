@@ -34,7 +34,7 @@ static struct {
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int64_t __wrap_nuioa_clock_ms(void);
-int __wrap_listener_accept(int listener);
+int __wrap_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
 int __wrap_credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
                              size_t *length, struct nuioa_error *err);
 
@@ -43,16 +43,19 @@ int64_t __wrap_nuioa_clock_ms(void)
     return test.now_ms;
 }
 
-int __wrap_listener_accept(int listener)
+int __wrap_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags)
 {
     uint64_t count;
+    (void)address, (void)length, (void)flags;
     if (test.no_descriptors) {
         test.no_descriptors = false;
-        return -EMFILE;
+        errno = EMFILE;
+        return -1;
     }
     int fd = test.pending;
     test.pending = -1;
-    return read(listener, &count, sizeof(count)) < 0 || fd < 0 ? -EAGAIN : fd;
+    errno = EAGAIN;
+    return read(listener, &count, sizeof(count)) < 0 ? -1 : fd;
 }
 
 int __wrap_credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,

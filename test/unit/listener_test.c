@@ -37,9 +37,10 @@ static void ipv4_only(void **state)
     assert_int_equal(listener_connect("::1", port), -EAFNOSUPPORT);
     no_ipv6 = false;
     assert_true(fd >= 0 && port > 0 && to >= 0);
-    assert_int_equal(listener_accept(fd), -EAGAIN); /* it has said nothing yet */
+    assert_int_equal(accept(fd, NULL, NULL), -1); /* it has said nothing yet */
+    assert_int_equal(errno, EAGAIN);
     assert_int_equal(send(to, "x", 1, 0), 1);
-    int from = listener_accept(fd);
+    int from = accept(fd, NULL, NULL);
     char byte;
     assert_int_equal(recv(from, &byte, 1, 0), 1);
     close(from);
