@@ -128,7 +128,8 @@ static uint32_t put_rows(const struct record_source *s, struct nuioa_report_row 
     struct nuioa_report_rows made;
     nuioa_report_rows_make(&made, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
     uint32_t count = less(made.count, WIRE_ROWS_MAX);
-    memcpy(rows, made.row, count * sizeof(*rows));
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = made.row[i];
     nuioa_report_rows_free(&made);
     return count;
 }
@@ -161,31 +162,23 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     put_gpus(s->node, head->gpus, sizeof(head->gpus));
 }
 
-void *record_make(const struct record_source *s, size_t *length)
+size_t record_make(const struct record_source *s, void *bytes)
 {
-    size_t text = s->text ? strlen(s->text) + 1 : 0;
-    uint32_t warnings = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
-    text = text <= WIRE_TEXT_MAX ? text : 0;
-    struct wire_record *head = calloc(
-        1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
-               less(s->plan->task_count, WIRE_ROWS_MAX) * sizeof(struct nuioa_report_row) +
-               (size_t)warnings * 256 + text);
-    if (!head)
-        return NULL;
-    put_head(s, head);
+    struct wire_record *head = bytes;
     char *to = (char *)(head + 1);
+    size_t text = s->text ? strlen(s->text) + 1 : 0;
+    put_head(s, head);
     head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
     to += head->nic_count * sizeof(struct wire_nic);
     head->row_count = put_rows(s, (struct nuioa_report_row *)(void *)to);
     to += head->row_count * sizeof(struct nuioa_report_row);
-    head->warning_count = warnings;
-    for (uint32_t i = 0; i < warnings; i++, to += 256)
+    head->warning_count = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
+    for (uint32_t i = 0; i < head->warning_count; i++, to += 256)
         put_text(to, 256, s->warnings->text[i], false);
-    head->text_length = (uint32_t)text;
-    if (text)
+    head->text_length = text <= WIRE_TEXT_MAX ? (uint32_t)text : 0;
+    if (head->text_length)
         put_text(to, text, s->text, true);
-    *length = (size_t)(to - (char *)head) + text;
-    return head;
+    return (size_t)(to - (char *)head) + head->text_length;
 }
 
 /* --- reading --- */

@@ -21,10 +21,10 @@ struct record_source {
     double sent, sent_off;
 };
 
-/* Returns the record (malloc'd, caller frees), a struct wire_record with its arrays, and its
- * *length in bytes; or NULL without memory. It leaves out virtual NICs; NICs, rows and warnings
- * beyond the limits in wire.h; and a `text` that is longer than WIRE_TEXT_MAX. */
-void *record_make(const struct record_source *source, size_t *length);
+/* Writes the record, a struct wire_record with its arrays, into bytes[WIRE_RECORD_MAX], which are 0
+ * and aligned to 8 bytes. Returns its length in bytes. It leaves out virtual NICs; NICs, rows and
+ * warnings beyond the limits in wire.h; and a `text` that is longer than WIRE_TEXT_MAX. */
+size_t record_make(const struct record_source *source, void *bytes);
 
 /* The parts of a record. They point into the bytes that were read, and are valid as long as
  * these. */

@@ -73,14 +73,12 @@ static void pack(struct parcel *p, int fd)
     memcpy(CMSG_DATA(&p->beside.head), &fd, sizeof(fd));
 }
 
-int sender_hand_over(struct sender *s, const void *record, size_t length, const char *text,
-                     int output)
+int sender_hand_over(struct sender *s, size_t length, const char *text, int output)
 {
     struct parcel parcel;
-    if (!s->memory || s->memory->record_length)
-        return -ENOENT;
+    if (s->memory->record_length)
+        return -EALREADY;
     nuioa_copy(s->memory->text, sizeof(s->memory->text), text);
-    memcpy(s->memory->record, record, length);
     s->memory->record_length = (uint32_t)length;
     pack(&parcel, output);
     return sendmsg(s->control, &parcel.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
@@ -150,24 +148,25 @@ static char *seal(struct delivery *d)
 {
     struct sender_memory *m = d->call->sender->memory;
     char *sealed;
-    while (!(d->rc =
-                 credential_make(d->call->socket, m->record, m->record_length, &sealed, &d->err)) &&
-           strlen(sealed) >= WIRE_SEALED_MAX && m->head.text_length) {
+    for (;;) {
+        d->rc = credential_make(d->call->socket, m->record, m->record_length, &sealed, &d->err);
+        if (d->rc < 0 || strlen(sealed) < WIRE_SEALED_MAX || !m->head.text_length)
+            return sealed;
         free(sealed);
         m->record_length -= m->head.text_length;
         m->head.text_length = 0;
     }
-    return sealed;
 }
 
 /* Sends the credential, and waits for the answer. */
 static int ask(struct delivery *d, const char *sealed)
 {
     char byte = 0;
-    int expected = NOT_SEALED, fd = listener_connect(d->call->address, d->call->port);
+    int before = __atomic_load_n(&d->connection, __ATOMIC_SEQ_CST);
+    int fd = before == GIVEN_UP ? -ETIMEDOUT : listener_connect(d->call->address, d->call->port);
     if (fd < 0)
         return fd;
-    if (!__atomic_compare_exchange_n(&d->connection, &expected, fd, false, __ATOMIC_SEQ_CST,
+    if (!__atomic_compare_exchange_n(&d->connection, &before, fd, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
         close(fd);
         return -ETIMEDOUT;

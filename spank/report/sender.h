@@ -77,12 +77,10 @@ void sender_work(int fd, void *arg);
  * the child is still there. */
 void sender_forked(struct sender *sender);
 
-/* Gives the child the record, the text with the node's own report, "" for none, and `output`, where
- * it prints that. The record has `length` bytes, WIRE_RECORD_MAX at most.
- * Returns 0; -ENOENT without the memory, or if a call was made before; or another -errno if the
- * child has gone. */
-int sender_hand_over(struct sender *sender, const void *record, size_t length, const char *text,
-                     int output);
+/* Gives the child the record of `length` bytes, which the caller has written into memory->record;
+ * the text with the node's own report, "" for none; and `output`, where it prints that. Returns 0;
+ * -EALREADY if a call was made before; or another -errno if the child has gone. */
+int sender_hand_over(struct sender *sender, size_t length, const char *text, int output);
 
 /* Tells the child that the node's last task has ended. */
 void sender_tell_end(const struct sender *sender);

@@ -145,8 +145,8 @@ static char *own_text(const struct step_run *c, const struct placement *placemen
     return text;
 }
 
-static struct wire_record *make_record(const struct step_run *c, const struct placement *placement,
-                                       size_t *length)
+/* Writes the record into the memory of the sender, and returns its length. */
+static size_t make_record(const struct step_run *c, const struct placement *placement)
 {
     const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
@@ -167,22 +167,21 @@ static struct wire_record *make_record(const struct step_run *c, const struct pl
         .sent = c->profile.sent,
         .sent_off = c->profile.sent_off,
     };
-    struct wire_record *record = record_make(&source, length);
+    size_t length = record_make(&source, c->report->sender.memory->record);
     free(text);
-    return record;
+    return length;
 }
 
 static void hand_over(struct step_run *c, const struct placement *placement)
 {
     struct report_stepd *g = c->report;
-    size_t length;
-    struct wire_record *record = g->own ? make_record(c, placement, &length) : NULL;
-    int rc = record ? sender_hand_over(&g->sender, record, length, g->own, STDERR_FILENO) : -ENOMEM;
+    int rc = -ENOMEM;
+    if (g->own)
+        rc = sender_hand_over(&g->sender, make_record(c, placement), g->own, STDERR_FILENO);
     if (rc < 0)
         nuioa_fail(&g->why, rc, "%s",
                    rc == -EPIPE ? "the process that sends it has ended" : strerror(-rc));
     g->handed_over = !rc;
-    free(record);
 }
 
 static void print_own(const struct report_stepd *g)

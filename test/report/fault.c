@@ -69,7 +69,8 @@ static int hand_over(struct node *n, const void *content, size_t length)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
     n->since_ms = clock_ms();
-    int rc = sender_hand_over(&n->sender, content, length, n->text ? n->text : own, ends[1]);
+    memcpy(n->sender.memory->record, content, length);
+    int rc = sender_hand_over(&n->sender, length, n->text ? n->text : own, ends[1]);
     close(ends[1]);
     n->output = ends[0];
     return rc;
