@@ -7,13 +7,13 @@
 
 #include "util/error.h"
 
-/* TCP sockets: srun listens, nodes connect, and srun tells them its port. All descriptors are close-on-exec, and the
- * caller closes them. No function waits. */
+/* TCP sockets: srun listens, nodes connect, and srun tells them its port. All descriptors are
+ * close-on-exec, and the caller closes them. No function waits. */
 
 /* Listens on all addresses of this machine, IPv6 and IPv4 where both exist, on a free port from
  * `first` to `last`, both inclusive, or on any port if both are 0. Returns a descriptor and the
- * *port, or -errno: -EADDRINUSE if no port is free. A connection can be accepted when its first bytes
- * have come, or it has been silent for a second or more. */
+ * *port, or -errno: -EADDRINUSE if no port is free. The descriptor does not block. A connection can
+ * be accepted when its first bytes have come, or it has been silent for a second or more. */
 int listener_open(uint16_t first, uint16_t last, uint16_t *port);
 
 /* Begins to connect to a numeric IPv4 or IPv6 address, such as "10.0.0.1"; it resolves no names.

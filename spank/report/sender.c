@@ -231,28 +231,24 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
     int fd = __atomic_exchange_n(&d.connection, GIVEN_UP, __ATOMIC_SEQ_CST);
     if (fd >= 0)
         shutdown(fd, SHUT_RDWR);
+    if (!done && fd == NOT_SEALED)
+        return nuioa_fail(err, -ETIMEDOUT, "MUNGE: no answer from munged; start it");
     if (!done)
-        return nuioa_fail(err, -ETIMEDOUT,
-                          fd == NOT_SEALED ? "MUNGE: no answer from munged; start it"
-                                           : "srun took no record (no answer in time)");
+        return nuioa_fail(err, -ETIMEDOUT, "srun took no record (no answer in time)");
     *err = d.err;
     return d.rc;
 }
 
-const char *sender_who_prints(const struct wire_seal *seal)
-{
-    if (seal->node || seal->node_count <= 1)
-        return NULL;
-    return seal->node_count > SENDER_NODES_MAX ? "the first node alone" : "each node";
-}
-
+/* Prints this node's own report. The step's first node says why. */
 static void print_own(const struct sender_memory *m, int output, const char *why)
 {
+    const struct wire_seal *seal = &m->head.seal;
     char line[400];
-    const char *who = sender_who_prints(&m->head.seal);
-    snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why, who ? who : "");
-    if (who)
+    if (!seal->node && seal->node_count > 1) {
+        snprintf(line, sizeof(line), "nuioa: report: %s: %s prints its own\n", why,
+                 seal->node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
         nuioa_write_text(output, line);
+    }
     nuioa_write_text(output, m->text);
 }
 

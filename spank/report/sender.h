@@ -22,10 +22,6 @@
 /* In a step of more nodes only the first one prints its own report. */
 #define SENDER_NODES_MAX 8
 
-/* Returns who prints, such as "each node", if it is this node, the first of several, that says why;
- * else NULL. */
-const char *sender_who_prints(const struct wire_seal *seal);
-
 /* The largest size in bytes of the text with a node's own report, with its NUL; a longer one is
  * cut. */
 #define SENDER_TEXT_MAX (256u << 10)

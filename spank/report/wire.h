@@ -24,8 +24,8 @@
  * Seal. A record is the content of a MUNGE credential, encrypted, made by the job's user, that only
  * this user can open: whoever runs as him may speak for him, and nobody else can write or read a
  * record. MUNGE refuses a credential that is too old, or was opened before. The seal at the
- * beginning of the record says what it is for, and srun takes one for each node of its own step. On the
- * connection the credential, a text, ends with a NUL, and has WIRE_SEALED_MAX bytes at most.
+ * beginning of the record says what it is for, and srun takes one for each node of its own step. On
+ * the connection the credential, a text, ends with a NUL, and has WIRE_SEALED_MAX bytes at most.
  *
  * Limits. srun trusts nothing that it receives: every length is limited, every number is checked,
  * and so are strangers at its port (collector.h). Nodes receive one byte.

@@ -186,10 +186,11 @@ static void hand_over(struct step_run *c, const struct placement *placement)
 
 static void print_own(const struct report_stepd *g)
 {
-    const char *who = sender_who_prints(&g->seal);
-    if (who && *g->why.text)
-        log_line("report: %s: %s prints its own", g->why.text, who);
-    log_text(g->own ? g->own : "nuioa: no report: out of memory\n");
+    const char *text = g->own;
+    if (!g->seal.node && g->seal.node_count > 1 && *g->why.text)
+        log_line("report: %s: %s prints its own", g->why.text,
+                 g->seal.node_count > SENDER_NODES_MAX ? "the first node alone" : "each node");
+    log_text(text ? text : "nuioa: no report: out of memory\n");
 }
 
 void report_stepd_tell(struct step_run *c, const struct placement *placement)

@@ -9,8 +9,9 @@
 #include "input.h"
 
 /* The records of the nodes, and the report that srun makes of them. The input is one or more
- * records without a seal, each after a byte of flags and two bytes with its length. With MANY a byte follows: so
- * many nodes have this record, with other numbers of NUMA nodes and other reasons. */
+ * records without a seal, each after a byte of flags and two bytes with its length. With MANY a
+ * byte follows: so many nodes have this record, with other numbers of NUMA nodes and other
+ * reasons. */
 
 enum { RIGHT_LENGTH = 1, PRINTABLE = 2, MANY = 4, NODES_MAX = 100 };
 
