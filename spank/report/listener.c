@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "spank/report/wire.h"
+#include "util/clock.h"
 #include "util/number.h"
 
 /* Fills in a numeric address. Returns its length, or -EINVAL. */
@@ -34,16 +34,6 @@ static int make_address(const char *text, uint16_t port, struct sockaddr_storage
         return sizeof(*six);
     }
     return -EINVAL;
-}
-
-/* The search begins at a random port, so that the listeners of one user rarely try the same
- * ports. */
-static uint16_t random_port(uint16_t first, uint16_t last)
-{
-    uint16_t random = 0;
-    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-        random = 0;
-    return (uint16_t)(first + random % (last - first + 1));
 }
 
 /* For a second the kernel keeps a connection to itself until its first bytes have come: a stranger
@@ -68,11 +58,13 @@ static int open_one(const char *any, uint16_t port)
     return rc;
 }
 
+/* The search begins anywhere, so that the listeners of one user rarely try the same ports. */
 static int open_on(const char *any, uint16_t first, uint16_t last)
 {
     int fd = -EADDRINUSE;
-    uint16_t port = random_port(first, last);
-    for (int tries = last - first + 1; tries && fd == -EADDRINUSE; tries--) {
+    int tries = last - first + 1;
+    uint16_t port = (uint16_t)(first + nuioa_clock_us() % tries);
+    for (; tries && fd == -EADDRINUSE; tries--) {
         fd = open_one(any, port);
         port = port == last ? first : (uint16_t)(port + 1);
     }
