@@ -50,6 +50,9 @@ void nuioa_report_add_heads(struct nuioa_text_table *table);
 void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
                           const struct nuioa_report_row *row, double heaviest);
 
+/* Returns the largest weight of a row with one rank; 0 if there is none. */
+double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count);
+
 /* Writes a number, which is not negative, to `text`, an array of `size` bytes (32 are enough; a
  * longer text is cut). It is rounded to six significant digits or, from 100000 on, to a whole
  * number. Whole numbers have no fraction. Returns `text`. */
