@@ -9,6 +9,7 @@
 #include "output/variable_block.h"
 #include "output/gpu_nics_text.h"
 #include "util/number.h"
+#include "util/text.h"
 
 const char nuioa_environment_names[][16] = {
     "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",    "NUIOA_NEAR",
@@ -20,15 +21,11 @@ const char nuioa_environment_names[][16] = {
 static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)
 {
     char list[NUIOA_BLOCK_ENTRY_MAX];
-    size_t used = 0;
-    for (uint32_t i = 0; i < plan->order_count; i++) {
-        int n = snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "",
-                         plan->assignments[plan->order[i]].rank);
-        if (n < 0 || (size_t)n >= sizeof(list) - used)
-            return;
-        used += (size_t)n;
-    }
-    nuioa_block_put(b, "NUIOA_ORDER=%s", list);
+    struct nuioa_text t = nuioa_text_in(list, sizeof(list));
+    for (uint32_t i = 0; i < plan->order_count; i++)
+        nuioa_text_add(&t, "%s%u", i ? "," : "", plan->assignments[plan->order[i]].rank);
+    if (!t.lost)
+        nuioa_block_put(b, "NUIOA_ORDER=%s", list);
 }
 
 /* Adds what depends on the NICs of a rank. */
@@ -120,14 +117,13 @@ static void put_progress(struct nuioa_block *b, const struct nuioa_plan *plan, u
     uint32_t count =
         plan->task_count > assignment->place_count ? plan->task_count : assignment->place_count;
     char list[NUIOA_BLOCK_ENTRY_MAX];
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(list, sizeof(list));
     for (uint32_t i = 0; i < count; i++) {
         int cpu = i < plan->task_count ? progress_cpu(plan, i, omp_threads)
                                        : hwloc_bitmap_first(assignment->places[i]);
-        int n = snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "", cpu);
-        if (cpu < 0 || n < 0 || (size_t)n >= sizeof(list) - used)
+        nuioa_text_add(&t, "%s%d", i ? "," : "", cpu);
+        if (cpu < 0 || t.lost)
             return;
-        used += (size_t)n;
     }
     nuioa_block_put(b, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s", list);
     nuioa_block_put(b, "I_MPI_ASYNC_PROGRESS_PIN=%s", list);

@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/gpu_nics_text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* A text that grows, in an array of `size` bytes. */
-struct growing {
-    char *text;
-    size_t size, used;
-    bool lost; /* something did not fit */
-};
-
-__attribute__((format(printf, 2, 3))) static void append(struct growing *g, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(g->text + g->used, g->size - g->used, format, args);
-    va_end(args);
-    g->lost = g->lost || n < 0 || (size_t)n >= g->size - g->used;
-    if (!g->lost)
-        g->used += (size_t)n;
-}
+#include "util/text.h"
 
 /* Returns true if NIC `nic` is near to the GPU, whose shortest path to any NIC is `shortest`. */
 static bool is_near(const struct nuioa_node *node, uint32_t gpu, uint32_t nic,
@@ -66,7 +48,7 @@ static uint32_t place_among_equals(const struct nuioa_usable *usable, const stru
 }
 
 /* Appends the near NICs, the one that comes `first` among them first. */
-static void append_nics(struct growing *g, const struct nuioa_usable *usable,
+static void append_nics(struct nuioa_text *g, const struct nuioa_usable *usable,
                         const struct nuioa_node *node, const bool *near, uint32_t count,
                         uint32_t first)
 {
@@ -74,24 +56,24 @@ static void append_nics(struct growing *g, const struct nuioa_usable *usable,
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 0, k = 0; i < usable->count; i++)
             if (near[i] && (k++ >= first % count) == !round)
-                append(g, "%s%s", g->text[g->used - 1] == '=' ? "" : "+",
-                       nuioa_nic_label(&node->nics[usable->nics[i]], label, sizeof(label)));
+                nuioa_text_add(g, "%s%s", g->text[g->used - 1] == '=' ? "" : "+",
+                               nuioa_nic_label(&node->nics[usable->nics[i]], label, sizeof(label)));
 }
 
 const char *nuioa_gpu_nics_text(const struct nuioa_usable *usable, const struct nuioa_node *node,
                                 const uint32_t *gpus, uint32_t count, char *text, size_t size)
 {
-    struct growing g = { .text = text, .size = size };
+    struct nuioa_text g = nuioa_text_in(text, size);
     bool *near = calloc(2 * (size_t)usable->count + 1, sizeof(*near));
     for (uint32_t i = 0; near && !g.lost && i < count; i++) {
         uint32_t found = find_near(usable, node, gpus[i], near);
         if (!found)
             continue;
-        append(&g, "%s%s=", g.used ? ";" : "", node->gpus[gpus[i]].pci);
+        nuioa_text_add(&g, "%s%s=", g.used ? ";" : "", node->gpus[gpus[i]].pci);
         if (!g.lost)
             append_nics(&g, usable, node, near, found,
                         place_among_equals(usable, node, gpus[i], near, near + usable->count));
     }
     free(near);
-    return g.used && !g.lost ? text : NULL;
+    return nuioa_text_is_whole(&g) ? text : NULL;
 }

@@ -2,12 +2,12 @@
 #include "output/library_variables.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "output/variable_block.h"
 #include "topology/nic_guess.h"
 #include "util/number.h"
+#include "util/text.h"
 
 /* The NICs that are named to a library. */
 struct choice {
@@ -40,19 +40,14 @@ static bool is_verbs(const struct nuioa_nic *nic)
 static bool list_names(const struct nuioa_node *node, const struct choice *choice, bool verbs,
                        enum name name, char *list, size_t size)
 {
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(list, size);
     for (uint32_t i = 0; i < choice->count; i++) {
         const struct nuioa_nic *nic = &node->nics[choice->nics[i]];
         char label[48];
-        if (verbs != (nic->port > 0))
-            continue;
-        int n = snprintf(list + used, size - used, "%s%s", used ? "," : "",
-                         name_of(nic, name, label, sizeof(label)));
-        if (n < 0 || (size_t)n >= size - used)
-            return false;
-        used += (size_t)n;
+        if (verbs == (nic->port > 0))
+            nuioa_text_add(&t, "%s%s", t.used ? "," : "", name_of(nic, name, label, sizeof(label)));
     }
-    return used > 0;
+    return nuioa_text_is_whole(&t);
 }
 
 static bool is_doubted(const struct nuioa_node *node, const struct choice *choice)
@@ -218,26 +213,22 @@ static int cray_number(const struct nuioa_node *node, const struct nuioa_assignm
 static bool list_mapping(const struct nuioa_plan *plan, const struct nuioa_node *node, char *list,
                          size_t size)
 {
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(list, size);
     for (uint32_t i = 0; i < plan->task_count; i++)
         if (cray_number(node, &plan->assignments[i]) < 0)
             return false;
     for (int number = 0; number < (int)node->nic_count; number++) {
         bool begun = false;
         for (uint32_t i = 0; i < plan->task_count; i++) {
-            char head[24] = ",";
             if (cray_number(node, &plan->assignments[i]) != number)
                 continue;
             if (!begun)
-                snprintf(head, sizeof(head), "%s%d:", used ? ";" : "", number);
+                nuioa_text_add(&t, "%s%d:", t.used ? ";" : "", number);
+            nuioa_text_add(&t, "%s%u", begun ? "," : "", i);
             begun = true;
-            int n = snprintf(list + used, size - used, "%s%u", head, i);
-            if (n < 0 || (size_t)n >= size - used)
-                return false;
-            used += (size_t)n;
         }
     }
-    return used > 0;
+    return nuioa_text_is_whole(&t);
 }
 
 /* Adds the policy. NUMA means the NUMA node of the CPUs, so that with GPUs the NIC of each rank is

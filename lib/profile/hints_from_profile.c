@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/text.h"
 
 /* A stride with fewer ranks is no shorter than a list of them. */
 #define STRIDE_MIN 3
@@ -18,8 +19,7 @@ struct writer {
     const double *weight;
     bool *done;
     uint32_t count;
-    char *list;
-    size_t size, used;
+    struct nuioa_text list;
 };
 
 static int compare_weights(const void *a, const void *b)
@@ -71,12 +71,9 @@ static uint32_t progression(const struct writer *w, uint32_t first, uint32_t *st
 static int put(struct writer *w, const char *ranks, double weight)
 {
     char number[32];
-    int n = snprintf(w->list + w->used, w->size - w->used, "%s%s:%s", w->used ? "," : "", ranks,
-                     nuioa_print_decimal(weight, number, sizeof(number)));
-    if (n < 0 || (size_t)n >= w->size - w->used)
-        return -E2BIG;
-    w->used += (size_t)n;
-    return 0;
+    nuioa_text_add(&w->list, "%s%s:%s", w->list.used ? "," : "", ranks,
+                   nuioa_print_decimal(weight, number, sizeof(number)));
+    return w->list.lost ? -E2BIG : 0;
 }
 
 static int put_from(struct writer *w, uint32_t first)
@@ -98,9 +95,9 @@ static int put_from(struct writer *w, uint32_t first)
 int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, size_t size)
 {
     double rest = 0;
-    struct writer w = { weight, calloc(count ? count : 1, sizeof(bool)), count, list, size, 0 };
+    struct writer w = { weight, calloc(count ? count : 1, sizeof(bool)), count,
+                        nuioa_text_in(list, size) };
     int rc = w.done ? most_common(weight, count, &rest) : -ENOMEM;
-    *list = '\0';
     for (uint32_t rank = 0; rank < count && !rc; rank++)
         if (!w.done[rank] && weight[rank] != rest)
             rc = put_from(&w, rank);

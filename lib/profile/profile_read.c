@@ -12,6 +12,7 @@
 
 #include "profile/hints.h"
 #include "profile/profile_format.h"
+#include "util/text.h"
 #include "util/word.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -132,17 +133,12 @@ static int read_file(const char *path, const struct profile_format *format,
 
 /* --- a list of hints ------------------------------------------------------------------------- */
 
-/* Appends the items of a line to the list, which has *used bytes so far. Returns 0 or -EFBIG. */
-static int add_items(char *line, char *list, size_t size, size_t *used)
+/* Appends the items of a line to the list. */
+static void add_items(char *line, struct nuioa_text *list)
 {
     line[strcspn(line, "#")] = '\0';
-    for (char *item; (item = nuioa_next_word(&line, ", \t\r\n"));) {
-        int n = snprintf(list + *used, size - *used, "%s%s", *used ? "," : "", item);
-        if (n < 0 || (size_t)n >= size - *used)
-            return -EFBIG;
-        *used += (size_t)n;
-    }
-    return 0;
+    for (char *item; (item = nuioa_next_word(&line, ", \t\r\n"));)
+        nuioa_text_add(list, "%s%s", list->used ? "," : "", item);
 }
 
 static int check_list(const char *path, const char *list, struct nuioa_error *err)
@@ -157,7 +153,7 @@ static int check_list(const char *path, const char *list, struct nuioa_error *er
 int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_error *err)
 {
     char *line = NULL;
-    size_t room = 0, used = 0;
+    size_t room = 0;
     struct stat st;
     bool found = false;
     int rc = 0;
@@ -166,21 +162,22 @@ int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_e
     FILE *in = open_file(path, &st, err, &rc);
     if (!in)
         return rc;
-    *list = '\0';
-    while (!rc && getline(&line, &room, in) >= 0) {
+    struct nuioa_text text = nuioa_text_in(list, size);
+    while (!text.lost && getline(&line, &room, in) >= 0) {
         if (!found && !is_blank(line) && !(found = is_list(line)))
             break;
         if (!is_blank(line))
-            rc = add_items(line, list, size, &used);
+            add_items(line, &text);
     }
     free(line);
     fclose(in);
-    if (rc < 0)
-        nuioa_fail(err, rc,
-                   "%s: hints longer than %zu bytes without comments. Write 0-7:1 for ranks of one "
-                   "weight, or use a profile",
-                   path, size - 1);
-    return !rc && found ? check_list(path, list, err) : rc;
+    if (text.lost)
+        return nuioa_fail(
+            err, -EFBIG,
+            "%s: hints longer than %zu bytes without comments. Write 0-7:1 for ranks of one "
+            "weight, or use a profile",
+            path, size - 1);
+    return found ? check_list(path, list, err) : 0;
 }
 
 /* --- several --------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/text.h"
+
 static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
                               size_t size)
 {
@@ -27,57 +29,39 @@ const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *t
 
 const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size)
 {
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(text, size);
     for (uint32_t i = 0; i < assignment->place_count; i++) {
         /* OMP_PLACES accepts "{0,1}" and "{0:2}", but not the kernel's "0-1". */
-        int n = snprintf(text + used, size - used, "%s{", i ? "," : "");
+        const char *before = "";
         hwloc_const_bitmap_t place = assignment->places[i];
+        nuioa_text_add(&t, "%s{", i ? "," : "");
         for (int cpu = hwloc_bitmap_first(place); cpu >= 0; cpu = hwloc_bitmap_next(place, cpu)) {
-            if (n < 0 || (size_t)n >= size - used)
-                break;
-            used += (size_t)n;
-            n = snprintf(text + used, size - used, "%s%d", text[used - 1] == '{' ? "" : ",", cpu);
+            nuioa_text_add(&t, "%s%d", before, cpu);
+            before = ",";
         }
-        if (n < 0 || (size_t)n + 1 >= size - used)
-            return NULL;
-        used += (size_t)n;
-        text[used++] = '}';
-        text[used] = '\0';
+        nuioa_text_add(&t, "}");
     }
-    return used ? text : NULL;
-}
-
-/* Appends a word to a list with commas of which *used bytes are written. Returns false if it does
- * not fit. */
-static bool append(const char *word, char *text, size_t size, size_t *used)
-{
-    int n = snprintf(text + *used, size - *used, "%s%s", *used ? "," : "", word);
-    if (n < 0 || (size_t)n >= size - *used)
-        return false;
-    *used += (size_t)n;
-    return true;
+    return nuioa_text_is_whole(&t) ? text : NULL;
 }
 
 const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
                             const struct nuioa_node *node, char *text, size_t size)
 {
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(text, size);
     char label[48];
     for (uint32_t i = 0; i < assignment->nic_count; i++)
-        if (!append(nuioa_nic_label(&node->nics[assignment->nics[i]], label, sizeof(label)), text,
-                    size, &used))
-            return NULL;
-    return used ? text : NULL;
+        nuioa_text_add(&t, "%s%s", i ? "," : "",
+                       nuioa_nic_label(&node->nics[assignment->nics[i]], label, sizeof(label)));
+    return nuioa_text_is_whole(&t) ? text : NULL;
 }
 
 const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
                             const struct nuioa_node *node, char *text, size_t size)
 {
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(text, size);
     for (uint32_t i = 0; i < assignment->gpu_count; i++)
-        if (!append(node->gpus[assignment->gpus[i]].pci, text, size, &used))
-            return NULL;
-    return used ? text : NULL;
+        nuioa_text_add(&t, "%s%s", i ? "," : "", node->gpus[assignment->gpus[i]].pci);
+    return nuioa_text_is_whole(&t) ? text : NULL;
 }
 
 static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/task/gpu_nics_lookup.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/word.h"
 
 #define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))
@@ -155,18 +155,13 @@ bool gpu_nics_text(const struct step_run *c, const struct task_gpu_set *gpus, ch
 {
     /* Another task of the user can write there at any time, so it is copied once. */
     char all[sizeof(c->task_memory->gpu_nics)], *rest = all, *entry;
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(text, size);
     if (!__atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE))
         return false;
     memcpy(all, c->task_memory->gpu_nics, sizeof(all));
     all[sizeof(all) - 1] = '\0';
-    while ((entry = nuioa_next_word(&rest, ";"))) {
-        if (!is_of(c, gpus, entry))
-            continue;
-        int n = snprintf(text + used, size - used, "%s%s", used ? ";" : "", entry);
-        if (n < 0 || (size_t)n >= size - used)
-            return false;
-        used += (size_t)n;
-    }
-    return used > 0;
+    while ((entry = nuioa_next_word(&rest, ";")))
+        if (is_of(c, gpus, entry))
+            nuioa_text_add(&t, "%s%s", t.used ? ";" : "", entry);
+    return nuioa_text_is_whole(&t);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
+#include "util/text.h"
 #include "util/variable.h"
 #include "util/word.h"
 
@@ -25,6 +26,22 @@ TEST(test_index)
     assert_int_equal(nuioa_word_index("a|bc||d", "bcd"), -1);
     assert_int_equal(nuioa_word_index("a|bc||d", "a|bc"), -1);
     assert_int_equal(nuioa_word_index("a|bc", ""), -1);
+}
+
+TEST(test_text)
+{
+    char array[8] = "old";
+    struct nuioa_text t = nuioa_text_in(array, sizeof(array));
+    assert_string_equal(array, "");
+    assert_false(nuioa_text_is_whole(&t));
+    nuioa_text_add(&t, "%s%d", "a", 12);
+    nuioa_text_add(&t, "%s", "bcde");
+    assert_string_equal(array, "a12bcde");
+    assert_true(nuioa_text_is_whole(&t));
+    nuioa_text_add(&t, "f");
+    nuioa_text_add(&t, "%s", "");
+    assert_string_equal(array, "a12bcde");
+    assert_true(t.lost && t.used == 7 && !nuioa_text_is_whole(&t));
 }
 
 TEST(test_variables)

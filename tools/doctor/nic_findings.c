@@ -12,6 +12,7 @@
 #include "tools/doctor/nic_findings.h"
 #include "topology/nic_guess.h"
 #include "util/sysfs.h"
+#include "util/text.h"
 
 #define PCI "sys/bus/pci/devices/%s/"
 #define PORT "sys/class/infiniband/%s/ports/%u/"
@@ -199,21 +200,16 @@ static bool role_matters(const struct doctor *d)
 
 void doctor_check_roles(struct doctor *d)
 {
-    char list[256] = "", name[48];
+    char list[256], name[48];
     const struct nuioa_nic *first = NULL;
-    size_t used = 0;
+    struct nuioa_text t = nuioa_text_in(list, sizeof(list));
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
         if (!nuioa_nic_is_doubted(nic))
             continue;
         first = first ? first : nic;
-        int n = snprintf(list + used, sizeof(list) - used, "%s%s:%s", used ? "," : "",
-                         doctor_nic_name(nic, name, sizeof(name)), nuioa_nic_role_name(nic->role));
-        if (n < 0 || (size_t)n >= sizeof(list) - used) {
-            list[used] = '\0';
-            break;
-        }
-        used += (size_t)n;
+        nuioa_text_add(&t, "%s%s:%s", t.used ? "," : "", doctor_nic_name(nic, name, sizeof(name)),
+                       nuioa_nic_role_name(nic->role));
     }
     if (first && role_matters(d))
         doctor_report(d, "nic-role", doctor_nic_name(first, name, sizeof(name)),
