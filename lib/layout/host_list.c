@@ -30,25 +30,16 @@ static int too_many(const struct reader *r)
     return nuioa_fail(r->err, -E2BIG, "'%.80s': more than %d nodes", r->text, NUIOA_HOSTS_MAX);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_of_name(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '-';
-}
+#define DIGITS "0123456789"
+#define OF_NAME DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
 
 /* Reads the digits at r->at and steps behind them. */
 static int read_number(struct reader *r, uint32_t *number, size_t *width)
 {
     char digits[DIGITS_MAX + 1] = "";
-    *width = 0;
-    while (is_digit(r->at[*width]))
-        if (++*width > DIGITS_MAX)
-            return -EINVAL;
+    *width = strspn(r->at, DIGITS);
+    if (*width > DIGITS_MAX)
+        return -EINVAL;
     memcpy(digits, r->at, *width);
     r->at += *width;
     return nuioa_parse_u32(digits, UINT32_MAX, number);
@@ -102,9 +93,8 @@ static int read_range(struct reader *r, const char *prefix, size_t length)
 static int read_item(struct reader *r)
 {
     const char *prefix = r->at;
-    while (is_of_name(*r->at))
-        r->at++;
-    size_t length = (size_t)(r->at - prefix);
+    size_t length = strspn(prefix, OF_NAME);
+    r->at += length;
     if (!length || *prefix == '-')
         return refuse(r);
     if (*r->at != '[')

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "option/option.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -315,9 +316,5 @@ char *nuioa_options_help(void)
     print_table(out, false);
     fprintf(out, "\nOnly in plugstack.conf, or to nuioa plan:\n\n");
     print_table(out, true);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return nuioa_text_close(out, &text);
 }

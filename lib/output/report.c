@@ -6,6 +6,7 @@
 #include "output/report_explain.h"
 #include "output/report_node.h"
 #include "output/report_rows.h"
+#include "util/text.h"
 
 struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
                                                const struct nuioa_node *node)
@@ -103,11 +104,7 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
     if (!out)
         return NULL;
     print(plan, node, options, explain, out);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return nuioa_text_close(out, &text);
 }
 
 /* --- for launchers --------------------------------------------------------------------------- */
@@ -128,9 +125,9 @@ char *nuioa_report_cpu_bind(const struct nuioa_plan *plan)
         free(mask);
     }
     fputc('\n', out);
-    if (fclose(out) || !whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    text = nuioa_text_close(out, &text);
+    if (whole)
+        return text;
+    free(text);
+    return NULL;
 }

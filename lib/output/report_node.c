@@ -7,6 +7,7 @@
 #include "output/report_rows.h"
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
+#include "util/text.h"
 
 /* The largest matrix that is readable in 100 columns, in NUMA nodes. */
 #define MATRIX_MAX 16
@@ -277,9 +278,5 @@ char *nuioa_report_node(const struct nuioa_node *node)
     if (node->warnings.count)
         fputc('\n', out);
     report_warnings(&node->warnings, out);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return nuioa_text_close(out, &text);
 }

@@ -268,13 +268,6 @@ static int check_secure(const char *path, struct nuioa_error *err)
     return fd >= 0 || fd == -ENOENT ? 0 : fd;
 }
 
-static int get_emulated(const struct nuioa_source *source, unsigned deadline_ms,
-                        struct nuioa_node *node, struct nuioa_error *err)
-{
-    int rc = check_secure(source->topology, err);
-    return rc ? rc : nuioa_cache_discover(source, deadline_ms, node, err);
-}
-
 static void refuse(struct nuioa_node *node, const char *what, const struct nuioa_error *why)
 {
     struct nuioa_error text;
@@ -316,7 +309,9 @@ int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigne
     if (trusted.distances && check_secure(trusted.distances, &insecure))
         trusted.distances = NULL;
     nuioa_cache_path(standard);
-    int rc = trusted.topology ? get_emulated(&trusted, deadline_ms, node, err)
+    int rc = trusted.topology ? check_secure(trusted.topology, err) : 0;
+    if (!rc)
+        rc = trusted.topology ? nuioa_cache_discover(&trusted, deadline_ms, node, err)
                               : get_own(path ? path : standard, &trusted, deadline_ms, node, err);
     if (!rc && insecure.text[0])
         refuse(node, "distances", &insecure);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,30 +29,20 @@ static void print_subnet(int family, const unsigned char *address, const unsigne
         snprintf(text, size, "%s/%u", name, bits);
 }
 
-/* Returns true for 169.254.0.0/16, which each port may give itself. */
-static bool is_link_local(const struct sockaddr_in *address)
-{
-    return ntohl(address->sin_addr.s_addr) >> 16 == 0xa9fe;
-}
-
-/* A link-local address says nothing of the network that a port is in. */
+/* A link-local address, which each port may give itself, says nothing of the network that it is
+ * in. */
 static void take_address(struct nuioa_nic *nic, const struct ifaddrs *a)
 {
-    struct sockaddr_in v4, mask4;
-    struct sockaddr_in6 v6, mask6;
-    if (a->ifa_addr->sa_family == AF_INET && (!nic->subnet[0] || strchr(nic->subnet, ':'))) {
-        memcpy(&v4, a->ifa_addr, sizeof(v4));
-        memcpy(&mask4, a->ifa_netmask, sizeof(mask4));
-        if (!is_link_local(&v4))
-            print_subnet(AF_INET, (const unsigned char *)&v4.sin_addr,
-                         (const unsigned char *)&mask4.sin_addr, nic->subnet, sizeof(nic->subnet));
-    } else if (a->ifa_addr->sa_family == AF_INET6 && !nic->subnet[0]) {
-        memcpy(&v6, a->ifa_addr, sizeof(v6));
-        memcpy(&mask6, a->ifa_netmask, sizeof(mask6));
-        if (!IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr))
-            print_subnet(AF_INET6, v6.sin6_addr.s6_addr, mask6.sin6_addr.s6_addr, nic->subnet,
-                         sizeof(nic->subnet));
-    }
+    int family = a->ifa_addr->sa_family;
+    size_t offset = family == AF_INET ? offsetof(struct sockaddr_in, sin_addr)
+                                      : offsetof(struct sockaddr_in6, sin6_addr);
+    const unsigned char *address = (const unsigned char *)a->ifa_addr + offset;
+    const unsigned char *mask = (const unsigned char *)a->ifa_netmask + offset;
+    bool local = family == AF_INET ? address[0] == 169 && address[1] == 254
+                                   : address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+    bool wanted = !nic->subnet[0] || (family == AF_INET && strchr(nic->subnet, ':'));
+    if (wanted && !local)
+        print_subnet(family, address, mask, nic->subnet, sizeof(nic->subnet));
 }
 
 void nuioa_nic_subnets_set(struct nuioa_node *node, const struct ifaddrs *addresses)
@@ -60,7 +51,8 @@ void nuioa_nic_subnets_set(struct nuioa_node *node, const struct ifaddrs *addres
         struct nuioa_nic *nic = &node->nics[i];
         nic->subnet[0] = '\0';
         for (const struct ifaddrs *a = addresses; a && has_subnet(nic); a = a->ifa_next)
-            if (a->ifa_addr && a->ifa_netmask && !strcmp(a->ifa_name, nic->netdev))
+            if (a->ifa_addr && a->ifa_netmask && !strcmp(a->ifa_name, nic->netdev) &&
+                (a->ifa_addr->sa_family == AF_INET || a->ifa_addr->sa_family == AF_INET6))
                 take_address(nic, a);
     }
 }

@@ -3,15 +3,10 @@
 
 #include <string.h>
 
-static uint64_t add_byte(uint64_t hash, unsigned char byte)
-{
-    return (hash ^ byte) * UINT64_C(0x100000001b3);
-}
-
 uint64_t nuioa_hash(uint64_t hash, const void *bytes, size_t length)
 {
     for (const unsigned char *byte = bytes; length; length--)
-        hash = add_byte(hash, *byte++);
+        hash = (hash ^ *byte++) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -22,7 +17,7 @@ uint64_t nuioa_hash_text(uint64_t hash, const char *text)
 
 uint64_t nuioa_hash_u32(uint64_t hash, uint32_t number)
 {
-    for (unsigned i = 0; i < sizeof(number); i++, number >>= 8)
-        hash = add_byte(hash, (unsigned char)number);
-    return hash;
+    const unsigned char bytes[] = { number & 0xff, number >> 8 & 0xff, number >> 16 & 0xff,
+                                    number >> 24 };
+    return nuioa_hash(hash, bytes, sizeof(bytes));
 }

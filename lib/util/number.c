@@ -9,18 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int nuioa_parse_u64(const char *text, uint64_t max, uint64_t *value)
 {
     uint64_t sum = 0;
     if (!*text)
         return -EINVAL;
     for (; *text; text++) {
-        if (!is_digit(*text))
+        if (*text < '0' || *text > '9')
             return -EINVAL;
         unsigned digit = (unsigned)(*text - '0');
         if (digit > max || sum > (max - digit) / 10)

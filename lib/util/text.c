@@ -2,7 +2,7 @@
 #include "util/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 struct nuioa_text nuioa_text_in(char *text, size_t size)
 {
@@ -26,4 +26,12 @@ void nuioa_text_add(struct nuioa_text *t, const char *fmt, ...)
 bool nuioa_text_is_whole(const struct nuioa_text *t)
 {
     return t->used && !t->lost;
+}
+
+char *nuioa_text_close(FILE *out, char **text)
+{
+    if (!fclose(out))
+        return *text;
+    free(*text);
+    return NULL;
 }

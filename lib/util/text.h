@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* A text that grows in the caller's array of `size` bytes. */
 struct nuioa_text {
@@ -22,5 +23,9 @@ void nuioa_text_add(struct nuioa_text *text, const char *fmt, ...)
 
 /* Returns true if something was added, and nothing is lost. */
 bool nuioa_text_is_whole(const struct nuioa_text *text);
+
+/* Closes `out`, which open_memstream(3) has made for *text. Returns the text, which the caller
+ * frees with free(); or NULL if something of it is missing. */
+char *nuioa_text_close(FILE *out, char **text);
 
 #endif

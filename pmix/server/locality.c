@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/sysfs.h"
+#include "util/text.h"
 
 bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_assignment *assignment)
 {
@@ -87,10 +88,7 @@ static char *join(hwloc_bitmap_t *sets, unsigned caches)
         fprintf(out, "%s%s%s", ftell(out) > 0 ? ":" : "", unit_codes[unit], list);
         free(list);
     }
-    if (!fclose(out))
-        return text;
-    free(text);
-    return NULL;
+    return nuioa_text_close(out, &text);
 }
 
 char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,

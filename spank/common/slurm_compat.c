@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/common/slurm_compat.h"
 
+#include "util/text.h"
+
 #include <ctype.h>
 #include <slurm/slurm_version.h>
 #include <stdio.h>
@@ -119,11 +121,7 @@ char *slurm_compat_salloc_command(void)
         else if (out && i >= optind)
             fprintf(out, "%s ", text);
     }
-    if (out && fclose(out)) {
-        free(command);
-        command = NULL;
-    }
-    return command;
+    return out ? nuioa_text_close(out, &command) : NULL;
 }
 
 /* Returns the flag's value in `text`, "" if it is the next argument, or NULL if it has none. */

@@ -16,6 +16,7 @@
 #include "spank/common/log.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
+#include "util/text.h"
 
 #define FILE_BYTES_MAX (4 << 20)
 
@@ -34,10 +35,7 @@ static char *read_lines(const char *path)
         if (*line)
             fprintf(out, "%s%s", ftell(out) ? "," : "", line);
     }
-    if (out && fclose(out)) {
-        free(text);
-        text = NULL;
-    }
+    text = out ? nuioa_text_close(out, &text) : NULL;
     free(line);
     if (in)
         fclose(in);
