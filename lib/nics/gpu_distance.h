@@ -30,8 +30,8 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
 uint32_t nuioa_gpu_nearest(const struct nuioa_node *node, const struct nuioa_task *task,
                            hwloc_const_bitmap_t cpus);
 
-/* Sets `near`, the caller's bitmap, to those of `cpus` (OS indexes) in NUMA nodes that are at most at
- * this level from the GPUs of a task. Returns 0 or -ENOMEM. */
+/* Sets `near`, the caller's bitmap, to those of `cpus` (OS indexes) in NUMA nodes that are at most
+ * at this level from the GPUs of a task. Returns 0 or -ENOMEM. */
 int nuioa_gpu_near(const struct nuioa_node *node, const struct nuioa_task *task,
                    hwloc_const_bitmap_t cpus, uint32_t level, hwloc_bitmap_t near);
 

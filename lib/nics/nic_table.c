@@ -33,9 +33,3 @@ int nuioa_nic_table_make(const struct nuioa_request *r, struct nuioa_nic_table *
     nuioa_rails_free(&rails);
     return rc;
 }
-
-void nuioa_nic_table_free(struct nuioa_nic_table *table)
-{
-    nuioa_arena_free(&table->arena);
-    *table = (struct nuioa_nic_table){ 0 };
-}

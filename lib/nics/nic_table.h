@@ -9,7 +9,7 @@
 /* The NICs of each GPU of a node, for ranks whose GPUs are known only when they run: those that the
  * GPU would get if each GPU had a rank of its own, which may run on all CPUs of the step. */
 struct nuioa_nic_table {
-    struct nuioa_arena arena;      /* of all arrays */
+    struct nuioa_arena arena;      /* of all arrays; nuioa_arena_free frees the table */
     uint32_t gpu_count;            /* that of the node */
     struct nuioa_assignment *gpus; /* [gpu_count]: of each only `nics`, `nic_count` and `nic` */
     struct nuioa_usable usable;
@@ -17,9 +17,7 @@ struct nuioa_nic_table {
 
 /* Makes the table from the request's node, options and allowed_cpus, which must not be NULL; it
  * needs no tasks, and moves nobody. *table is overwritten. Returns 0, -EINVAL for a wrong `nic`
- * option, or -ENOMEM. The caller frees *table with nuioa_nic_table_free in every case. */
+ * option, or -ENOMEM. The caller frees the arena in every case. */
 int nuioa_nic_table_make(const struct nuioa_request *request, struct nuioa_nic_table *table);
-
-void nuioa_nic_table_free(struct nuioa_nic_table *table);
 
 #endif

@@ -24,8 +24,8 @@ struct nuioa_plan_cost {
     struct nuioa_load_term load;
 };
 
-/* A plan. It owns all that it points to, and nuioa_plan_free frees that; a plan that is all zeros is
- * empty. */
+/* A plan. It owns all that it points to, and nuioa_plan_free frees that; a plan that is all zeros
+ * is empty. */
 struct nuioa_plan {
     struct nuioa_arena arena; /* of all that it owns */
     bool moved;               /* some rank does not run where Slurm put it */

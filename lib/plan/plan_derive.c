@@ -32,10 +32,9 @@ static int choose_leaders(struct planner *p)
             .nics = assignment->nics,
         };
     }
-    if (p->basis.request->options->leader == NUIOA_LEADER_NEAR)
-        plan->near = nuioa_leader_order(candidates, n);
-    else
-        plan->near = 1; /* leader=rank0: there is no other candidate */
+    /* With leader=rank0 there is no other candidate. */
+    bool sorts = p->basis.request->options->leader == NUIOA_LEADER_NEAR;
+    plan->near = sorts ? nuioa_leader_order(candidates, n) : 1;
     plan->rail_leader_count = nuioa_rail_leaders(candidates, n, plan->rail_leaders);
     for (uint32_t i = 0; i < n; i++)
         plan->order[i] = candidates[i].local;

@@ -48,15 +48,6 @@ static void planner_free(struct planner *p)
     nuioa_arena_free(&p->arena);
 }
 
-static void add_notes(struct nuioa_plan *plan)
-{
-    size_t used = strlen(plan->reason);
-    if (plan->gpus_left)
-        snprintf(plan->reason + used, sizeof(plan->reason) - used,
-                 "; %u may be farther from their GPUs, which the cost does not count",
-                 plan->gpus_left);
-}
-
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
                     struct nuioa_error *err)
 {
@@ -82,8 +73,11 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
                        "Slurm put them");
         else if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
-        else
-            add_notes(plan);
+        else if (plan->gpus_left)
+            snprintf(plan->reason + strlen(plan->reason),
+                     sizeof(plan->reason) - strlen(plan->reason),
+                     "; %u may be farther from their GPUs, which the cost does not count",
+                     plan->gpus_left);
     }
     planner_free(&planner);
     if (rc < 0)

@@ -78,9 +78,8 @@ int nuioa_alone_unbound(struct planner *p)
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_assignment *assignment = &p->plan->assignments[0];
     struct nuioa_slots slot = { 0 };
-    int rc = 0;
-    if (r->cpus_typed)
-        rc = nuioa_slots_pack(&slot, &p->basis, assignment->cpus, r->cpus_typed);
+    const uint32_t typed = r->cpus_typed;
+    int rc = typed ? nuioa_slots_pack(&slot, &p->basis, assignment->cpus, typed) : 0;
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
         rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
     else
@@ -134,8 +133,11 @@ static bool helps(const struct planner *p, const struct nuioa_slots *slots,
 static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
                                  int result, enum nuioa_reason refused)
 {
+    const bool wide = nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide;
+    const enum nuioa_reason spread =
+        hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
     if (result == NUIOA_RANK_BLOCK_SPREAD)
-        return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
+        return spread;
     if (nuioa_is_nearest(&p->basis, slots->cpus[0]))
         return nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN : NUIOA_REASON_BLOCK_NEAREST;
     if (refused != NUIOA_REASON_NONE && helps(p, slots, refused))
@@ -145,9 +147,7 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
                                                     : NUIOA_REASON_BLOCK_HINT;
     if (helps(p, slots, NUIOA_REASON_NONE))
         return NUIOA_REASON_BLOCK_NO_FREE;
-    if (!nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide)
-        return NUIOA_REASON_BLOCK_NO_ROOM;
-    return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
+    return wide ? spread : NUIOA_REASON_BLOCK_NO_ROOM;
 }
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)

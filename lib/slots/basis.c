@@ -26,17 +26,14 @@ int nuioa_basis_init(struct nuioa_basis *b, const struct nuioa_request *r,
 
 uint32_t nuioa_nic_level(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
 {
-    if (!b->follows)
-        return nuioa_rails_nearest(&b->rails, cpus);
-    return nuioa_gpu_nic_level(&b->rails, &b->request->tasks[local], cpus);
+    return b->follows ? nuioa_gpu_nic_level(&b->rails, &b->request->tasks[local], cpus)
+                      : nuioa_rails_nearest(&b->rails, cpus);
 }
 
 double nuioa_nic_price(const struct nuioa_basis *b, uint32_t local, hwloc_const_bitmap_t cpus)
 {
-    const struct nuioa_request *r = b->request;
-    if (!b->follows)
-        return nuioa_rails_price(&b->rails, cpus);
-    return nuioa_gpu_nic_price(&b->rails, &r->tasks[local], cpus);
+    return b->follows ? nuioa_gpu_nic_price(&b->rails, &b->request->tasks[local], cpus)
+                      : nuioa_rails_price(&b->rails, cpus);
 }
 
 bool nuioa_is_nearest(const struct nuioa_basis *b, hwloc_const_bitmap_t cpus)

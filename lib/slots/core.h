@@ -38,8 +38,8 @@ struct nuioa_core_list {
                                 follow one another */
 };
 
-/* Lists the cores that have a PU in `allowed`; none is used. `basis`, whose arena has the arrays, and
- * `allowed` must outlive *cores. Returns 0 or -ENOMEM. */
+/* Lists the cores that have a PU in `allowed`; none is used. `basis`, whose arena has the arrays,
+ * and `allowed` must outlive *cores. Returns 0 or -ENOMEM. */
 int nuioa_core_list_make(struct nuioa_core_list *cores, const struct nuioa_basis *basis,
                          hwloc_const_bitmap_t allowed);
 

@@ -141,8 +141,8 @@ static void find_costs(struct follow *f, uint32_t worst)
  * Localities", 1941). Tasks enter one by one, each by a shortest augmenting path: it goes to a
  * place, a task of that place to another place, and so on, until a place has room. */
 
-/* Makes the paths through place `from` shorter where one of its tasks below `task` can go on. Returns
- * true if it can. */
+/* Makes the paths through place `from` shorter where one of its tasks below `task` can go on.
+ * Returns true if it can. */
 static bool extend_paths(struct follow *f, uint32_t task, uint32_t from)
 {
     bool shorter = false;
@@ -332,8 +332,8 @@ bool nuioa_gpu_follow_takes(const struct nuioa_basis *b, const struct nuioa_slot
     return false;
 }
 
-/* Returns the CPUs that the only rank may have: of its own mask, and if Slurm bound it also free cores
- * of the step. NULL: out of memory. */
+/* Returns the CPUs that the only rank may have: of its own mask, and if Slurm bound it also free
+ * cores of the step. NULL: out of memory. */
 static hwloc_const_bitmap_t find_among(const struct nuioa_basis *b, hwloc_const_bitmap_t own)
 {
     if (nuioa_unbound(b) || nuioa_free_cores_refused(b) != NUIOA_REASON_NONE)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "nics/rail_assign.h"
 
@@ -73,8 +72,8 @@ int nuioa_rail_load_on(const struct nuioa_basis *basis, const struct nuioa_assig
 
 /* --- for the mappers -------------------------------------------------------------------------- */
 
-/* Returns the cards of the rails that are nearest to `cpus`, a bit for each; with rails=K a rank has
- * farther ones, too, and any card may be among them. */
+/* Returns the cards of the rails that are nearest to `cpus`, a bit for each; with rails=K a rank
+ * has farther ones, too, and any card may be among them. */
 static uint64_t find_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus)
 {
     uint64_t near = 0;
@@ -87,29 +86,17 @@ static uint64_t find_near(const struct nuioa_rails *rails, hwloc_const_bitmap_t 
     return near;
 }
 
-static int heavier_first(const void *a, const void *b)
-{
-    const struct nuioa_task *x = *(const struct nuioa_task *const *)a,
-                            *y = *(const struct nuioa_task *const *)b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
 /* Writes the local ranks to order[task_count], the heaviest first, and of equal ones the lowest. */
-static int sort_ranks(const struct nuioa_basis *basis, uint32_t *order)
+static void sort_ranks(const struct nuioa_request *r, uint32_t *order)
 {
-    const struct nuioa_request *r = basis->request;
-    const struct nuioa_task **tasks =
-        nuioa_arena_take(basis->arena, r->task_count, sizeof(struct nuioa_task *));
-    if (!tasks)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        tasks[i] = &r->tasks[i];
-    qsort(tasks, r->task_count, sizeof(struct nuioa_task *), heavier_first);
-    for (uint32_t i = 0; i < r->task_count; i++)
-        order[i] = (uint32_t)(tasks[i] - r->tasks);
-    return 0;
+    const struct nuioa_task *tasks = r->tasks;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        uint32_t before = 0;
+        for (uint32_t k = 0; k < r->task_count; k++)
+            before +=
+                k < i ? tasks[k].weight >= tasks[i].weight : tasks[k].weight > tasks[i].weight;
+        order[before] = i;
+    }
 }
 
 /* Sets weight[task], and adds to fixed[card] the tasks whose NICs do not follow from their
@@ -144,8 +131,9 @@ int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_basis *basi
     double *weight = nuioa_arena_take(arena, r->task_count, sizeof(*weight));
     uint64_t *near = nuioa_arena_take(arena, slots->count, sizeof(*near));
     uint32_t *order = nuioa_arena_take(arena, r->task_count, sizeof(*order));
-    if (arena->failed || sort_ranks(basis, order) < 0)
+    if (arena->failed)
         return -ENOMEM;
+    sort_ranks(r, order);
     find_parts(&basis->rails, part);
     for (uint32_t s = 0; s < slots->count; s++)
         near[s] = find_near(&basis->rails, slots->cpus[s]);

@@ -103,9 +103,9 @@ static int more_pus(const void *a, const void *b)
     return x->pus > y->pus ? -1 : x->pus < y->pus;
 }
 
-/* Sets `cpus` to PUs of the cores of `c` from `first` on: as many in each as the cores of `like` have,
- * one after the other. With `whole` they must be on the NUMA node of `first`. Returns false if
- * there are too few. */
+/* Sets `cpus` to PUs of the cores of `c` from `first` on: as many in each as the cores of `like`
+ * have, one after the other. With `whole` they must be on the NUMA node of `first`. Returns false
+ * if there are too few. */
 static bool fill_shape(struct nuioa_core_list *c, uint32_t first,
                        const struct nuioa_core_list *like, bool whole, hwloc_bitmap_t cpus)
 {

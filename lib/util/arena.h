@@ -19,8 +19,8 @@ struct nuioa_arena {
  * `failed` is then set and stays set. */
 void *nuioa_arena_take(struct nuioa_arena *arena, size_t count, size_t size);
 
-/* Returns a set, hwloc's hwloc_bitmap_t, that the arena owns: a copy of `of`, empty if that is NULL.
- * Returns NULL as nuioa_arena_take does. */
+/* Returns a set, hwloc's hwloc_bitmap_t, that the arena owns: a copy of `of`, empty if that is
+ * NULL. Returns NULL as nuioa_arena_take does. */
 struct hwloc_bitmap_s *nuioa_arena_bitmap(struct nuioa_arena *arena,
                                           const struct hwloc_bitmap_s *of);
 

@@ -45,5 +45,5 @@ void gpu_table_write(struct step_run *c, const struct nuioa_request *request)
         c->task_memory->usable = table.usable.count;
         __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
     }
-    nuioa_nic_table_free(&table);
+    nuioa_arena_free(&table.arena);
 }

@@ -30,11 +30,6 @@ int nuioa_nic_table_make(const struct nuioa_request *request, struct nuioa_nic_t
     return 0;
 }
 
-void nuioa_nic_table_free(struct nuioa_nic_table *table)
-{
-    (void)table;
-}
-
 bool task_gpus_open(const struct step_run *c, uint32_t local)
 {
     (void)c;

@@ -47,7 +47,7 @@ static void check(struct plan_case *s)
     }
     assert_int_equal(table.usable.count, s->node.nic_count);
     assert_int_equal(table.usable.connected, s->plan.usable.connected);
-    nuioa_nic_table_free(&table);
+    nuioa_arena_free(&table.arena);
 }
 
 TEST(test_table)
