@@ -151,8 +151,8 @@ static int print_json(const struct job *job)
 
 /* --- for srun --------------------------------------------------------------------------------- */
 
-/* Returns the names of all ranks' nodes, which the caller frees, or NULL. */
-static char *list_names(const struct job *job, char between)
+/* Returns the names of all ranks' nodes, with commas between, which the caller frees; or NULL. */
+static char *list_names(const struct job *job)
 {
     size_t bytes = 1;
     for (uint32_t i = 0; i < job->traffic.rank_count; i++)
@@ -161,7 +161,7 @@ static char *list_names(const struct job *job, char between)
     for (uint32_t i = 0; text && i < job->traffic.rank_count; i++) {
         const char *name = job->place.hosts.names[job->layout.node_of[i]];
         if (i)
-            *end++ = between;
+            *end++ = ',';
         end = stpcpy(end, name);
     }
     return text;
@@ -188,22 +188,23 @@ static int name_hostfile(const struct job *job, char path[PATH_MAX], struct nuio
     return code ? nuioa_fail(err, -code, "%s: %s", name, strerror(code)) : 0;
 }
 
-/* Writes the list to that file. Returns 0, or -errno with *err. */
-static int write_hostfile(const struct job *job, char path[PATH_MAX], struct nuioa_error *err)
+/* Writes the list to that file, a name on each line. Returns 0, or -errno with *err. */
+static int write_hostfile(const struct job *job, const char *list, char path[PATH_MAX],
+                          struct nuioa_error *err)
 {
     struct nuioa_new_file file;
-    char *list = list_names(job, '\n');
-    int rc = list ? name_hostfile(job, path, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    int rc = name_hostfile(job, path, err);
+    if (rc)
+        return rc;
+    rc = nuioa_new_file_open(&file, path, err);
     if (!rc) {
-        rc = nuioa_new_file_open(&file, path, err);
-        if (!rc) {
-            fprintf(file.stream, "%s\n", list);
-            rc = nuioa_new_file_close(&file, true, path, err);
-        }
-        if (rc && !job->hostfile)
-            unlink(path); /* name_hostfile() has made it */
+        for (const char *c = list; *c; c++)
+            fputc(*c == ',' ? '\n' : *c, file.stream);
+        fputc('\n', file.stream);
+        rc = nuioa_new_file_close(&file, true, path, err);
     }
-    free(list);
+    if (rc && !job->hostfile)
+        unlink(path); /* name_hostfile() has made it */
     return rc;
 }
 
@@ -212,11 +213,11 @@ static int print_options(const struct job *job)
 {
     struct nuioa_error err;
     char path[PATH_MAX], what[PATH_MAX + 64] = "these options of srun are worth it";
-    char *list = list_names(job, ',');
+    char *list = list_names(job);
     int rc = list ? 0 : nuioa_fail(&err, -ENOMEM, "out of memory");
     bool file = job->hostfile || (list && strlen(list) >= INLINE_BYTES_MAX);
     if (!rc && file)
-        rc = write_hostfile(job, path, &err);
+        rc = write_hostfile(job, list, path, &err);
     if (rc) {
         tool_fail("layout: the list of nodes: %s", err.text);
     } else {

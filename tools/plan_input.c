@@ -42,17 +42,13 @@ int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
     return rc;
 }
 
-/* Adds one more line. Returns its empty set of CPUs, or NULL without memory. */
+/* Adds one more line. Returns its empty set of CPUs, or NULL if there are too many. */
 static hwloc_bitmap_t add_line(struct plan_input *input)
 {
-    uint32_t count = input->line_count;
-    if ((count & (count - 1)) == 0) {
-        hwloc_bitmap_t *cpus = realloc(input->cpus, (count ? 2 * count : 1) * sizeof(*cpus));
-        if (!cpus)
-            return NULL;
-        input->cpus = cpus;
-    }
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (!input->cpus)
+        input->cpus = calloc(PLAN_TASKS_MAX, sizeof(hwloc_bitmap_t));
+    bool fits = input->cpus && input->line_count < PLAN_TASKS_MAX;
+    hwloc_bitmap_t set = fits ? hwloc_bitmap_alloc() : NULL;
     if (set)
         input->cpus[input->line_count++] = set;
     return set;
@@ -61,7 +57,7 @@ static hwloc_bitmap_t add_line(struct plan_input *input)
 /* Reads one line of the file. Returns 0 or an exit status. */
 static int take_line(struct plan_input *input, char *line)
 {
-    hwloc_bitmap_t cpus = input->line_count < PLAN_TASKS_MAX ? add_line(input) : NULL;
+    hwloc_bitmap_t cpus = add_line(input);
     size_t length = strcspn(line, "\n");
     if (!cpus)
         return tool_fail("%s: more than %d lines", input->binding, PLAN_TASKS_MAX);
@@ -179,6 +175,8 @@ static int count_tasks(struct plan_input *input)
         input->task_count = named ? named : input->line_count;
     if (!input->task_count && input->gpus)
         input->task_count = count_items(input->gpus, ';');
+    if (input->task_count > PLAN_TASKS_MAX)
+        return tool_usage(input->command, "--gpus has GPUs for more than %d tasks", PLAN_TASKS_MAX);
     if (!input->task_count)
         return tool_usage(input->command, "--tasks is missing");
     if (ranks && named != input->task_count)

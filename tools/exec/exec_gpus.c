@@ -105,16 +105,11 @@ void exec_gpus_find(struct exec_gpus *gpus, const struct nuioa_node *node,
     free(devices);
 }
 
-bool exec_gpus_by_rule(const struct exec_gpus *gpus)
-{
-    return gpus->order_count > 0;
-}
-
 void exec_gpus_fill(const struct exec_gpus *gpus, const struct nuioa_node *node,
                     const struct launcher_place *place, bool equal, struct nuioa_task *tasks)
 {
     bool none = !node->gpu_count || gpus->given == NUIOA_GPUS_NONE;
-    bool ruled = !none && exec_gpus_by_rule(gpus), use = !none && gpus->seen && !equal;
+    bool ruled = !none && gpus->order_count, use = !none && gpus->seen && !equal;
     for (uint32_t i = 0; i < place->count; i++) {
         struct nuioa_task *task = &tasks[i];
         task->gpus_known = none || ruled;

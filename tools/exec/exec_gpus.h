@@ -20,7 +20,8 @@ struct exec_gpus {
     enum nuioa_gpu_mode rule; /* NUIOA_GPU_AUTO: none */
     bool implied;             /* nobody has requested the rule */
     uint32_t *order;      /* [order_count]: what it sees, in the order of its program's numbers */
-    uint32_t order_count; /* 0 without a rule, if the order is unknown, or if `has` */
+    uint32_t order_count; /* 0 without a rule, if the order is unknown, or if `has`; else the tasks
+                             have their GPUs by the rule only */
 };
 
 /* Finds all that for a process at `place`, whose options these are, in its environment. Without
@@ -34,9 +35,6 @@ void exec_gpus_find(struct exec_gpus *gpus, const struct nuioa_node *node,
  * what it alone knows. The tasks keep pointers to *gpus. */
 void exec_gpus_fill(const struct exec_gpus *gpus, const struct nuioa_node *node,
                     const struct launcher_place *place, bool equal, struct nuioa_task *tasks);
-
-/* Returns true if the tasks have their GPUs by the rule only. */
-bool exec_gpus_by_rule(const struct exec_gpus *gpus);
 
 /* Frees what *gpus holds, and clears it. */
 void exec_gpus_free(struct exec_gpus *gpus);

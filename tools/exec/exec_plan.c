@@ -57,12 +57,10 @@ static bool sees_gpu(const struct exec_input *in)
             in->node.gpu_count);
 }
 
-/* Returns why no process moves towards GPUs that nobody but the launcher has told of, or
- * NUIOA_REASON_NONE. */
-static enum nuioa_reason must_not_follow(const struct exec_input *in)
+/* Returns true if nobody but the launcher has told which GPU is whose. */
+static bool is_implied(const struct exec_gpus *gpus)
 {
-    bool implied = in->gpus.implied && exec_gpus_by_rule(&in->gpus) && !in->options.force;
-    return implied ? NUIOA_REASON_EXEC_GPUS : NUIOA_REASON_NONE;
+    return gpus->implied && gpus->order_count;
 }
 
 static int fill_request(struct exec_plan *e)
@@ -85,7 +83,9 @@ static int fill_request(struct exec_plan *e)
     request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
     request->sees_gpu = sees_gpu(in);
     request->bound_by_user = in->stay;
-    request->stay = in->stay ? in->stay : must_not_follow(in);
+    request->stay = in->stay;
+    if (!in->stay && is_implied(&in->gpus) && !in->options.force)
+        request->stay = NUIOA_REASON_EXEC_GPUS;
     return 0;
 }
 
@@ -247,8 +247,7 @@ bool exec_plan_lacks_gpus(const struct exec_plan *e)
 
 bool exec_plan_filters(const struct exec_plan *e)
 {
-    return !exec_plan_lacks_gpus(e) &&
-           !(e->input->gpus.implied && exec_gpus_by_rule(&e->input->gpus));
+    return !exec_plan_lacks_gpus(e) && !is_implied(&e->input->gpus);
 }
 
 void exec_plan_free(struct exec_plan *e)
