@@ -18,8 +18,8 @@ json_t *tool_json_text(const char *from);
 /* Returns the same, or JSON's null if `from` is NULL or empty. */
 json_t *tool_json_text_or_null(const char *from);
 
-/* Returns an array of the members of a set, or of the levels (topology/numa_distance.h). NULL: out of
- * memory. */
+/* Returns an array of the members of a set, or of the levels (topology/numa_distance.h). NULL: out
+ * of memory. */
 json_t *tool_json_set(hwloc_const_bitmap_t set);
 json_t *tool_json_levels(const uint8_t *level, uint32_t count);
 

@@ -12,8 +12,8 @@
 
 #define HEAVIEST_SHOWN 10
 
-/* Returns the number by which ranks are compared: the weight for bandwidth, in bytes; the messages in
- * both directions; or the mean bytes of a message. */
+/* Returns the number by which ranks are compared: the weight for bandwidth, in bytes; the messages
+ * in both directions; or the mean bytes of a message. */
 static double heaviness(const struct profile_summary *s, const struct nuioa_traffic *t)
 {
     enum nuioa_metric metric = s->metric;

@@ -77,8 +77,8 @@ static void forget_ports(struct nuioa_node *node)
     }
 }
 
-/* The default cache may be missing or not be for this process: then nothing is said. hwloc runs in a
- * child process with a deadline, because it can hang on broken firmware. */
+/* The default cache may be missing or not be for this process: then nothing is said. hwloc runs in
+ * a child process with a deadline, because it can hang on broken firmware. */
 static int load_own(struct exec_input *in, const struct nuioa_source *source,
                     struct nuioa_error *err)
 {

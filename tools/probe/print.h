@@ -11,7 +11,8 @@ struct probe_cost;
 /* These functions only read *probe. Errors of writing are not returned: the caller asks `out`. */
 
 /* Prints the latencies and, if there are any, the costs. If the graph is accepted, it also prints
- * the links, and if asked for the comparison with the firmware's distances, and which file was written. */
+ * the links, and if asked for the comparison with the firmware's distances, and which file was
+ * written. */
 void probe_print(const struct probe *probe, FILE *out);
 
 /* Prints the costs that were computed, as arguments for plugstack.conf. */

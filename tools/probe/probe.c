@@ -60,8 +60,8 @@ static const char usage[] =
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    print JSON, for programs\n";
 
-/* Computes *cost from figures such as "1392,1071,1050": with the process on the NIC's NUMA node, one
- * level away, two levels away and so on. */
+/* Computes *cost from figures such as "1392,1071,1050": with the process on the NIC's NUMA node,
+ * one level away, two levels away and so on. */
 static int read_cost(struct probe_cost *cost, const char *figures, bool is_time,
                      struct nuioa_error *err)
 {
