@@ -157,7 +157,7 @@ static char *list_names(const struct job *job)
     size_t bytes = 1;
     for (uint32_t i = 0; i < job->traffic.rank_count; i++)
         bytes += strlen(job->place.hosts.names[job->layout.node_of[i]]) + 1;
-    char *text = malloc(bytes), *end = text;
+    char *text = calloc(bytes, 1), *end = text;
     for (uint32_t i = 0; text && i < job->traffic.rank_count; i++) {
         const char *name = job->place.hosts.names[job->layout.node_of[i]];
         if (i)

@@ -91,11 +91,12 @@ static int copy_pipe(struct copy *copy, const char *word)
     bool is_stdin = !strcmp(word, "-");
     if (!is_stdin && (stat(word, &st) || !S_ISFIFO(st.st_mode)))
         return 0;
-    FILE *in = is_stdin ? stdin : fopen(word, "re");
     char block[65536];
     size_t sum = 0, got;
     copy->file = tmpfile();
-    if (!in || !copy->file)
+    /* -Wanalyzer-malloc-leak: tool_profile closes it. */
+    FILE *in = !copy->file ? NULL : is_stdin ? stdin : fopen(word, "re");
+    if (!in)
         return tool_fail("%s: %s", word, strerror(errno));
     while (sum <= NUIOA_PROFILE_BYTES_MAX && (got = fread(block, 1, sizeof(block), in)) > 0)
         sum += fwrite(block, 1, got, copy->file);

@@ -62,7 +62,7 @@ static int take(struct tool_args *args, struct tool_option *option)
     const char *value = alone ? args->value : tool_args_value(args);
     if (!alone && !value)
         return TOOL_USAGE;
-    if (option->file && !*value)
+    if (option->file && value && !*value)
         return tool_usage(args->command, "--%s: '' is not a file name", args->name);
     if (option->flag)
         *option->flag = true;

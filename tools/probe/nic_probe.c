@@ -232,7 +232,9 @@ int probe_nic(struct probe *p)
     if (p->node.emulated)
         return tool_fail("the topology is another machine's: only this one can be measured");
     bool *taken = calloc(p->node.nic_count + 1, sizeof(*taken));
-    int rc = taken ? take_nics(p, taken) : tool_fail("out of memory");
+    if (!taken)
+        return tool_fail("out of memory");
+    int rc = take_nics(p, taken);
     if (!rc)
         rc = become_script(p, taken);
     free(taken);
