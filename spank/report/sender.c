@@ -90,17 +90,15 @@ void sender_tell_end(const struct sender *s)
         shutdown(s->control, SHUT_WR);
 }
 
-/* Returns true if it is this call that decides. */
-static bool decide(struct sender_memory *m, enum sender_fate fate)
+/* Returns true for one call only, by the child, or by slurmstepd when the child is late. */
+static bool decide(struct sender_memory *m)
 {
-    uint32_t open = SENDER_OPEN;
-    return __atomic_compare_exchange_n(&m->fate, &open, fate, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+    return !__atomic_exchange_n(&m->decided, 1, __ATOMIC_ACQ_REL);
 }
 
 bool sender_is_late(const struct sender *s)
 {
-    return s->memory && decide(s->memory, SENDER_LATE);
+    return s->memory && decide(s->memory);
 }
 
 void sender_close(struct sender *s)
@@ -260,7 +258,7 @@ void sender_work(int fd, void *arg)
     int output = await_record(call->sender->child_control);
     if (output >= 0) {
         bool taken = !send_record(call, &err);
-        if (decide(call->sender->memory, taken ? SENDER_TAKEN : SENDER_PRINTS) && !taken)
+        if (decide(call->sender->memory) && !taken)
             print_own(call->sender->memory, output, err.text);
         close(output);
     }

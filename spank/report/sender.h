@@ -26,12 +26,9 @@
  * cut. */
 #define SENDER_TEXT_MAX (256u << 10)
 
-/* The fate of the record is set once, by the child, or by slurmstepd when the child is late. */
-enum sender_fate { SENDER_OPEN, SENDER_TAKEN, SENDER_PRINTS, SENDER_LATE };
-
 /* The memory that is shared: pages that nobody writes cost nothing. */
 struct sender_memory {
-    uint32_t fate; /* enum sender_fate; read and written atomically */
+    uint32_t decided; /* 1: who prints is decided; read and written atomically */
     uint32_t record_length;
     union {
         struct wire_record head;
