@@ -32,10 +32,11 @@
 #define CONSEQUENCE "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)"
 
 struct stranger {
-    char *bytes; /* [WIRE_SEALED_MAX]; NULL: this place is free, and the rest undefined */
+    bool is_there; /* else this place is free, and the rest undefined */
     int fd;
     int64_t since_ms;
     size_t length; /* of what has come */
+    char bytes[WIRE_SEALED_MAX];
 };
 
 struct collection {
@@ -66,8 +67,7 @@ static void close_port(struct collection *c)
 static void drop(struct collection *c, struct stranger *s)
 {
     close(s->fd);
-    free(s->bytes);
-    s->bytes = NULL;
+    s->is_there = false;
     c->stranger_count--;
 }
 
@@ -165,17 +165,17 @@ static void accept_one(struct collection *c)
 {
     struct stranger *s = c->strangers;
     int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
-    char *bytes = fd < 0 ? NULL : malloc(WIRE_SEALED_MAX);
-    if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED)
-        poll(NULL, 0, PAUSE_MS); /* out of descriptors */
-    if (!bytes) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0) {
+        if (errno != EAGAIN && errno != ECONNABORTED)
+            poll(NULL, 0, PAUSE_MS); /* out of descriptors */
         return;
     }
-    while (s->bytes)
+    while (s->is_there)
         s++;
-    *s = (struct stranger){ bytes, fd, nuioa_clock_ms(), 0 };
+    s->is_there = true;
+    s->fd = fd;
+    s->since_ms = nuioa_clock_ms();
+    s->length = 0;
     c->stranger_count++;
     receive(c, s);
 }
@@ -184,10 +184,10 @@ static void refuse_late(struct collection *c)
 {
     int64_t before = nuioa_clock_ms() - COLLECTOR_STRANGER_MS;
     for (struct stranger *s = c->strangers; s < c->strangers + COLLECTOR_STRANGERS_MAX; s++) {
-        if (!s->bytes || s->since_ms > before)
+        if (!s->is_there || s->since_ms > before)
             continue;
         receive(c, s); /* its record may have come while munged was asked */
-        if (s->bytes)
+        if (s->is_there)
             refuse(c, s);
     }
 }
@@ -201,7 +201,7 @@ static bool serve(struct collection *c, int wait_ms)
         { .fd = accepts ? c->listener : -1, .events = POLLIN },
     };
     for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++)
-        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].bytes ? c->strangers[i].fd : -1,
+        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].is_there ? c->strangers[i].fd : -1,
                                       .events = POLLIN };
     int ready = poll(fds, 2 + COLLECTOR_STRANGERS_MAX, wait_ms);
     if (ready > 0 && fds[0].revents)
@@ -230,7 +230,7 @@ static void collect(struct collection *c)
         ;
     close_port(c);
     for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++) /* they need not wait */
-        if (c->strangers[i].bytes)
+        if (c->strangers[i].is_there)
             drop(c, &c->strangers[i]);
 }
 
