@@ -51,24 +51,24 @@ void sender_forked(struct sender *s)
 struct parcel {
     char byte;
     struct iovec bytes;
+    struct msghdr message;
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
         struct cmsghdr head;
     } beside;
-    struct msghdr message;
 };
 
 static void pack(struct parcel *p, int fd)
 {
     *p = (struct parcel){
         .bytes = { &p->byte, 1 },
-        .beside.head = { .cmsg_len = CMSG_LEN(sizeof(fd)),
-                         .cmsg_level = SOL_SOCKET,
-                         .cmsg_type = SCM_RIGHTS },
         .message = { .msg_iov = &p->bytes,
                      .msg_iovlen = 1,
                      .msg_control = &p->beside,
                      .msg_controllen = sizeof(p->beside) },
+        .beside.head = { .cmsg_len = CMSG_LEN(sizeof(fd)),
+                         .cmsg_level = SOL_SOCKET,
+                         .cmsg_type = SCM_RIGHTS },
     };
     memcpy(CMSG_DATA(&p->beside.head), &fd, sizeof(fd));
 }
