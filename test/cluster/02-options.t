@@ -6,7 +6,6 @@
 # which value won.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 full=(-w node1 --exclusive)
 

@@ -6,7 +6,6 @@
 # reads; test/unit/wrong-lines.tsv has the lines of all.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 plugin on "topology=$topology" default=export
 

@@ -4,7 +4,6 @@
 # Ranks get the variables that `nuioa plan` prints for their node, whatever the shape of the step.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 plugin on "topology=$topology" "${patient[@]}"
 

@@ -5,7 +5,6 @@
 # must come through unchanged.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
 # batch N SCRIPT: a job, to its end; what it printed is in $out, and what it said on stderr in $err

@@ -4,7 +4,6 @@
 # If anything is wrong on a node, the job runs as if the plugin were absent, and one line says why.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 n1=$CLUSTER_DIR/nodes/node1
 bad=$n1/bad

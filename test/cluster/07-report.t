@@ -5,7 +5,6 @@
 # sentences are compared with plans in test/unit/sentence_test.c.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
 launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=report --nuioa-hints=heavy=0

@@ -5,8 +5,7 @@
 # program runs and ends as it would alone, and MPI finds its launcher. Real binding:
 # test/guest/exec.t.
 . "$(dirname "$0")/testlib.sh"
-setup
-need_plugin # nuioa(1) is installed with it
+setup # nuioa(1) is installed with it
 plugin off
 work=$(mktemp -d "$CLUSTER_DIR/home/exec.XXXXXX")
 chmod 755 "$work"

@@ -6,7 +6,6 @@
 # it.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 full=(-w node1 -n16 --exclusive)
 

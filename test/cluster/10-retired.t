@@ -5,7 +5,6 @@
 # the launch goes on as it does without it.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 retired() { sed -nE 's/^    \{ "([a-z_]+)", (NULL|"([a-z]+)"), '"$1"',.*/\1 \3/p' \
     "$here/../../lib/option/retired.c"; }

@@ -4,7 +4,7 @@
 # PMIx keys: what a plan says is what every rank reads, from its own libpmix, before any fence.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
-setup
+setup --bare
 need_trial
 
 hints=0-63:3:10,rest:1

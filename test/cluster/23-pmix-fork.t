@@ -6,7 +6,6 @@
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
 setup
-need_plugin
 need_trial
 plugin on "topology=$topology" default=on "${patient[@]}"
 

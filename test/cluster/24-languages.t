@@ -5,7 +5,6 @@
 # the leader that nuioa gives it, and nothing without nuioa.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 work=$CLUSTER_DIR/home/languages
 dir=$home/languages
 install -d "$work"

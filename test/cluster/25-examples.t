@@ -6,7 +6,6 @@
 # han_leaders.c: who sends to other nodes in Allreduce of Open MPI's HAN, and its results.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 examples=$here/../../examples
 stage=/run/stage/usr
 work=$CLUSTER_DIR/home/examples

@@ -5,7 +5,6 @@
 # another or for srun, and there is one warning.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 good=("topology=$topology" default=on "${patient[@]}")
 plugin on "${good[@]}"
 

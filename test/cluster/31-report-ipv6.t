@@ -7,7 +7,6 @@ line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_IPV6=1 "$here/up" --no-plugin) || exit
 eval "$line"
 trap '"$here/down"' EXIT
 setup
-need_plugin
 
 user srun -N1 -n1 sh -c 'echo $SLURM_SRUN_COMM_HOST'
 is "srun is reached by IPv6" "$out" fd77::254

@@ -5,7 +5,6 @@
 # What keeps them from it is said once, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 good=("topology=$topology" default=on "${patient[@]}")
 build_disturb
 

@@ -9,7 +9,6 @@ CredType=cred/none' "$here/up" --no-plugin) || exit 1
 eval "$line"
 trap '"$here/down"' EXIT
 setup
-need_plugin
 everywhere=(ctl node1 node2 node3 node4)
 missing='nuioa: report: MUNGE: .*libmunge\.so\.2: .*; install it .*: each node prints its own'
 

@@ -17,7 +17,6 @@ PrologFlags=Contain' "$here/up" --no-plugin) || exit 1
 eval "$line"
 trap '"$here/down"' EXIT
 setup
-need_plugin
 
 # async SRUN-ARG...: eight ranks of a step that nobody waits for; $ranks say what they were told
 async() {

@@ -51,7 +51,6 @@ for node in node1 node2 node3 node4; do     # only the namespaces had to be made
 done
 setup
 need_trial
-need_plugin
 
 user srun -w node1 -n2 sh -c 'touch /tmp/mark.$SLURM_PROCID; readlink /proc/self/ns/mnt'
 job=$(grep -m 1 mnt <<<"$out")

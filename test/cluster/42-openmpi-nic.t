@@ -22,7 +22,6 @@ line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 1 --no-plugin) || ex
 eval "$line"
 trap '"$here/down"' EXIT
 setup
-need_plugin
 in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' ||
     give_up "no Open MPI 5"
 

@@ -7,7 +7,6 @@
 # with variables that export=auto has really set, on one node.)
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
 # What export=auto would set in a rank of the outer step, with a NIC that is here: the plugin itself

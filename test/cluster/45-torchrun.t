@@ -4,8 +4,7 @@
 # nuioa exec under the real torchrun (test/deps torch), on one node and on two: each worker knows
 # its local rank, its rank in the job and those of its node. Skipped where PyTorch is not there.
 . "$(dirname "$0")/testlib.sh"
-setup
-need_plugin # nuioa(1) is installed with it
+setup # nuioa(1) is installed with it
 plugin off
 if ! has_command torchrun; then
     skip "nuioa exec under torchrun" "no torchrun"

@@ -5,7 +5,6 @@
 # the profile is what they did, and the next run takes it as hints.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 need_trace
 programs=$here/../trace
 tool=/run/stage/usr/bin/nuioa

@@ -5,7 +5,6 @@
 # placed by the list that srun has made, one line says so, and nobody is left behind.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
 # By the list, rank 1 has the bytes that rank 0 of its own node sends it; by the flows it has not.

@@ -5,7 +5,6 @@
 # As a default of the site: one line, and the job runs without hints. The nodes hear of neither.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 
 bad=$CLUSTER_DIR/home/bad
 install -d -m 0755 "$bad"

@@ -6,7 +6,6 @@
 # a trace that was not written.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 need_trace
 programs=$here/../trace
 tool=/run/stage/usr/bin/nuioa

@@ -5,7 +5,6 @@
 # memory, and the job runs.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 install -m 0644 "$here/forge.c" "$CLUSTER_DIR/home/forge.c"
 ok "the srun that lies compiles" \
     in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl

@@ -8,7 +8,6 @@ line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 2 --no-plugin) || ex
 eval "$line"
 trap '"$here/down"' EXIT
 setup
-need_plugin
 cat >"$CLUSTER_DIR/home/gpus" <<'END'
 #!/bin/sh
 /usr/bin/env | /bin/grep -E '^(NUIOA_NIC|NUIOA_GPUS|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |

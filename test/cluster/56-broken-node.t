@@ -5,7 +5,6 @@
 # this one too unless Slurm itself needs what failed, warnings are few, and nothing is left.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 build_disturb
 
 plain=("default=on,report" "${patient[@]}")

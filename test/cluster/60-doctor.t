@@ -5,7 +5,6 @@
 # hardware is whatever this machine has, so of that nothing is asked.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 n1=$CLUSTER_DIR/nodes/node1
 
 # doctor NODE [ARGUMENT...]: sets status, found (" id:subject ... "), what (" text ... "), role

@@ -6,7 +6,6 @@
 # plugin. The program sleeps as long as its variables say.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on topology=/run/node/topology.xml
 work=$(mktemp -d "$CLUSTER_DIR/home/compare.XXXXXX")
 chmod 777 "$work"

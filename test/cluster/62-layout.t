@@ -5,7 +5,6 @@
 # rank or the script starts afterwards runs as without it.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on topology=/run/node/topology.xml "${patient[@]}"
 work=$(mktemp -d "$CLUSTER_DIR/home/layout.XXXXXX")
 chmod 777 "$work"

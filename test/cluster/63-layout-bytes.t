@@ -6,7 +6,6 @@
 # Nodes have as many ranks each, or not; Open MPI and MPICH.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on topology=/run/node/topology.xml "${patient[@]}"
 work=$(mktemp -d "$CLUSTER_DIR/home/bytes.XXXXXX")
 chmod 777 "$work"

@@ -6,7 +6,6 @@
 # where it is right. What is set, and when, is the same with an MPI that has no such fault.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on topology=/run/node/topology.xml "${patient[@]}"
 work=$(mktemp -d "$CLUSTER_DIR/home/han.XXXXXX")
 chmod 777 "$work"

@@ -5,7 +5,6 @@
 # too: a child of srun's has the connections.
 . "$(dirname "$0")/testlib.sh"
 setup
-need_plugin
 plugin on "${patient[@]}" topology="$topology"
 printf '%s\n' 'nuioa-profile 1' 'ranks 8' 'pair 0 1 100 1 0' 'pair 2 3 5000 9 0' \
     >"$CLUSTER_DIR/home/profile"

@@ -30,6 +30,8 @@ again=
 
 has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
+# setup [--bare]: the cluster is idle, and the plugin off. Ends the test, as one skip, if there is no
+# plugin to test; with --bare it goes on.
 setup() {
     if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
         local line
@@ -41,6 +43,11 @@ setup() {
     idle 100 || { note "not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"; give_back; }
     install -m 0755 "$here/rank" "$here/submit" "$CLUSTER_DIR/home"
     plugin off
+    [ "${1-}" != --bare ] || return 0
+    [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0
+    skip "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
+    done_testing
+    exit 0
 }
 
 # need_trace: sets installed, where the recorders are; ends the test, as one skip, without them.
@@ -48,14 +55,6 @@ need_trace() {
     installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
     [ ! -e "$installed/libnuioa-preload.so" ] || return 0
     skip "${0##*/}" "built without MPI: no trace"
-    done_testing
-    exit 0
-}
-
-# need_plugin: ends the test, as one skip, if there is no plugin to test.
-need_plugin() {
-    [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0
-    skip "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
     done_testing
     exit 0
 }
