@@ -32,6 +32,9 @@ unlike() { if [[ $2 =~ $3 ]]; then fail "$1" "got:      $2" "unwanted: /$3/"; el
 # skip NAME REASON: counted as skipped by test/run, never as passed.
 skip() { tap_count=$((tap_count + 1)); printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"; }
 
+# skip_all NAME REASON: ends the test; what is left of it is one skip.
+skip_all() { skip "$@"; done_testing; exit; }
+
 # note TEXT...
 note() { printf '%s\n' "$@" | sed 's/^/# /'; }
 

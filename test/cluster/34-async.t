@@ -8,9 +8,7 @@
 in_root() { PATH=/opt/slurm/sbin:$PATH ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} "$@"; }
 version=$(in_root slurmd -V | sed 's/.* //')
 if [ "$(printf '%s\n' 26.05 "$version" | sort -V | head -n 1)" != 26.05 ]; then
-    skip "srun --async" "Slurm $version does not have it"
-    done_testing
-    exit 0
+    skip_all "srun --async" "Slurm $version does not have it"
 fi
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_SLURM_CONF='SlurmctldParameters=enable_stepmgr
 PrologFlags=Contain' "$here/up" --no-plugin) || exit 1

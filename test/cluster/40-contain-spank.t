@@ -12,9 +12,7 @@ in_root() { PATH=/opt/slurm/sbin:$PATH ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUS
 
 version=$(in_root slurmd -V | sed 's/.* //')
 if [ "$(printf '%s\n' 24.05 "$version" | sort -V | head -n 1)" != 24.05 ]; then
-    skip "contain_spank" "Slurm $version does not have it"
-    done_testing
-    exit 0
+    skip_all "contain_spank" "Slurm $version does not have it"
 fi
 
 dir=$(mktemp -d /tmp/nuioa-contain.XXXXXX)

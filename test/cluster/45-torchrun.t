@@ -7,9 +7,7 @@
 setup # nuioa(1) is installed with it
 plugin off
 if ! has_command torchrun; then
-    skip "nuioa exec under torchrun" "no torchrun"
-    done_testing
-    exit
+    skip_all "nuioa exec under torchrun" "no torchrun"
 fi
 # With Python 3.11, PyTorch 1.13 understands no number but 1 and 2 in -r and -t, which say where
 # output goes.

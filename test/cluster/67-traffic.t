@@ -7,9 +7,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup --bare
 if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/bin/nuioa" ]; then
-    skip "67-traffic.t" "no nuioa: NUIOA_STAGE was not set when the cluster came up"
-    done_testing
-    exit
+    skip_all "67-traffic.t" "no nuioa: NUIOA_STAGE was not set when the cluster came up"
 fi
 nodes=(node1 node2 node3 node4)
 traffic=(env HWLOC_XMLFILE=/run/node/eth.xml nuioa traffic)

@@ -45,18 +45,14 @@ setup() {
     plugin off
     [ "${1-}" != --bare ] || return 0
     [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0
-    skip "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
-    done_testing
-    exit 0
+    skip_all "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
 }
 
 # need_trace: sets installed, where the recorders are; ends the test, as one skip, without them.
 need_trace() {
     installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
     [ ! -e "$installed/libnuioa-preload.so" ] || return 0
-    skip "${0##*/}" "built without MPI: no trace"
-    done_testing
-    exit 0
+    skip_all "${0##*/}" "built without MPI: no trace"
 }
 
 in_node() { "$here/in" "$@"; }

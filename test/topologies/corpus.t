@@ -9,9 +9,7 @@
 corpus=${NUIOA_CORPUS:-$top/../shared/corpus}
 
 if [ ! -r "$corpus/MANIFEST.tsv" ]; then
-    skip "topologies of real machines" "no corpus in $corpus (env NUIOA_CORPUS)"
-    done_testing
-    exit
+    skip_all "topologies of real machines" "no corpus in $corpus (env NUIOA_CORPUS)"
 fi
 
 # machine_path NAME: the XML, or where its dump was extracted to; one directory in each archive.

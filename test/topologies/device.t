@@ -7,9 +7,7 @@
 
 . "$(dirname "$0")/lib.sh"
 if [ -z "$tool" ]; then
-    skip "test/device" "$no_tool"
-    done_testing
-    exit
+    skip_all "test/device" "$no_tool"
 fi
 export NUIOA=$tool
 tar -xJf "$here/../cases/machines/05.tar.xz" -C "$work"

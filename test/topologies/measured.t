@@ -7,9 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ -z "$tool" ]; then
-    skip "plans by what was measured" "$no_tool"
-    done_testing
-    exit
+    skip_all "plans by what was measured" "$no_tool"
 fi
 "$here/measured.py" "$tool" "$here" "$work" >"$work/plans" 2>"$work/errors" ||
     note "$(cat "$work/errors")"

@@ -8,9 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ -z "$tool" ]; then
-    skip "plans are the golden ones" "$no_tool"
-    done_testing
-    exit
+    skip_all "plans are the golden ones" "$no_tool"
 fi
 "$here/plans.py" "$tool" "$here" >"$work/plans" 2>"$work/errors" ||
     fail "plans.py runs" "$(cat "$work/errors")"

@@ -9,9 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../probe/secret.sh
 . "$here/../probe/secret.sh"
 if ! make_secret; then
-    skip "nuioa probe --nic" "no compiler, or no libnuma: $(tail -n 1 "$work/cc")"
-    done_testing
-    exit
+    skip_all "nuioa probe --nic" "no compiler, or no libnuma: $(tail -n 1 "$work/cc")"
 fi
 on infiniband 8 # the NIC is on NUMA node 1
 

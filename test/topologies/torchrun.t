@@ -56,9 +56,7 @@ check_shape() {
 }
 
 if [ -z "$tool" ]; then
-    skip "torchrun" "$no_tool"
-    done_testing
-    exit
+    skip_all "torchrun" "$no_tool"
 fi
 for path in "$here"/gpus/*.xml; do
     [ "$(basename "$path" .xml)" != aurora ] || continue

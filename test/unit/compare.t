@@ -8,9 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
 if ! command -v python3 >/dev/null; then
-    skip "nuioa compare" "no python3"
-    done_testing
-    exit
+    skip_all "nuioa compare" "no python3"
 fi
 mkdir "$work/bin"
 # What it is given goes to $work/calls; $work/times has "without" and "with" times, line by line.

@@ -13,9 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../probe/secret.sh
 . "$here/../probe/secret.sh"
 if ! make_secret; then
-    skip "nuioa probe --nic" "no compiler, or no libnuma: $(tail -n 1 "$work/cc")"
-    done_testing
-    exit
+    skip_all "nuioa probe --nic" "no compiler, or no libnuma: $(tail -n 1 "$work/cc")"
 fi
 on quad 4
 ok "the benchmark, not bound, gives a rate that is wrong" \

@@ -8,9 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/tool.sh"
 hagrid=$machines/hagrid5.xml
 if ! command -v python3 >/dev/null; then
-    skip "profiles" "no python3"
-    done_testing
-    exit
+    skip_all "profiles" "no python3"
 fi
 
 # --- the published example of TreeMatch, and a matrix with a different inverse permutation --------

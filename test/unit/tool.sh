@@ -8,9 +8,7 @@
 tool=${NUIOA:-${NUIOA_STAGE:+$NUIOA_STAGE/usr/bin/nuioa}}
 machines=$here/../topologies
 if [ -z "$tool" ] || [ ! -x "$tool" ]; then
-    skip "nuioa(1)" "it is not built (env NUIOA or NUIOA_STAGE)"
-    done_testing
-    exit
+    skip_all "nuioa(1)" "it is not built (env NUIOA or NUIOA_STAGE)"
 fi
 umask 022
 work=$(mktemp -d) || exit 1

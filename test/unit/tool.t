@@ -223,9 +223,7 @@ fi
 # --- formats of the contract ------------------------------------------------------------------
 
 if ! command -v python3 >/dev/null; then
-    skip "JSON" "no python3"
-    done_testing
-    exit
+    skip_all "JSON" "no python3"
 fi
 run topo --topology "$hagrid" --json
 is "topo --json: keys" "$(json "*d")" "nuioa host numa distance nics gpus paths warnings"

@@ -8,9 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/tool.sh"
 
 if ! command -v zsh >/dev/null; then
-    skip "zsh completes" "there is no zsh"
-    done_testing
-    exit
+    skip_all "zsh completes" "there is no zsh"
 fi
 
 # As installed: zsh's file finds bash's.
