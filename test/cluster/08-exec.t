@@ -56,22 +56,7 @@ is "... of another job: one line a node" \
     "$rc|$(grep -c "SLURM_STEP_NUM_TASKS=8 and WORLD_SIZE=2 contradict" <<<"$err")" "0|4"
 
 if command -v mpicc.openmpi >/dev/null; then
-    cat >"$work/sum.c" <<'END'
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int rank, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (!rank)
-        printf("sum %d\n", sum);
-    MPI_Finalize();
-    return 0;
-}
-END
-    mpicc.openmpi -o "$work/sum" "$work/sum.c"
+    mpicc.openmpi -o "$work/sum" "$here/sum.c"
     sum=$home/${work##*/}/sum
     user env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader srun -N1 -n4 --mpi=pmix nuioa exec -- "$sum"
     is "Open MPI under srun --mpi=pmix finds its launcher" "$rc|$out" "0|sum 6"

@@ -62,7 +62,7 @@ launch 8 -N4 --exclusive --nuioa=explain
 like "explain: why" "$err" 'How the placement was found'
 
 # No node waits for another one: node4 has not made its plan, and the ranks of the others run.
-build_disturb
+build disturb "the plugin that disturbs"
 six_run() { [ "$(started early)" -eq 6 ]; }
 install -d -o nobody "$CLUSTER_DIR/home/early"
 for what in --nuioa --nuioa=report; do

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 good=("topology=$topology" default=on "${patient[@]}")
-build_disturb
+build disturb "the plugin that disturbs"
 
 # begin SRUN-ARG...: a step whose ranks wait for end; $sruns are the processes of srun on its host
 begin() {

@@ -5,9 +5,7 @@
 # memory, and the job runs.
 . "$(dirname "$0")/testlib.sh"
 setup
-install -m 0644 "$here/forge.c" "$CLUSTER_DIR/home/forge.c"
-ok "the srun that lies compiles" \
-    in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
+build forge "the srun that lies"
 forge=(LD_PRELOAD="$home/forge.so")
 
 is_over() { ! in_node node1 pgrep -x slurmstepd >/dev/null; }

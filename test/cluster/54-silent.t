@@ -5,9 +5,7 @@
 # waits for it, and each node prints its own report, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
-install -m 0644 "$here/forge.c" "$CLUSTER_DIR/home/forge.c"
-ok "the srun that is silent compiles" \
-    in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
+build forge "the srun that is silent"
 silent=(LD_PRELOAD="$home/forge.so" FORGERY_SILENT=1)
 plugin on "topology=$topology" default=on "${patient[@]}"
 

@@ -5,7 +5,7 @@
 # this one too unless Slurm itself needs what failed, warnings are few, and nothing is left.
 . "$(dirname "$0")/testlib.sh"
 setup
-build_disturb
+build disturb "the plugin that disturbs"
 
 plain=("default=on,report" "${patient[@]}")
 broken=$CLUSTER_DIR/home/broken

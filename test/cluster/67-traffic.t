@@ -172,20 +172,7 @@ is "scancel signals all processes of the step: each has it once" \
 
 # --- launchers, PMIx and MPI ----------------------------------------------------------------------
 
-cat >"$CLUSTER_DIR/home/sum.c" <<'END'
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int rank, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (!rank)
-        printf("sum %d\n", sum);
-    return MPI_Finalize();
-}
-END
+install -m 0644 "$here/sum.c" "$CLUSTER_DIR/home"
 for kind in openmpi mpich; do
     if ! in_node ctl "mpicc.$kind" -o "$home/sum.$kind" "$home/sum.c" 2>/dev/null; then
         skip "$kind" "no mpicc.$kind"

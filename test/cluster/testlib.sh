@@ -30,8 +30,8 @@ again=
 
 has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
-# setup [--bare]: the cluster is idle, and the plugin off. Ends the test, as one skip, if there is no
-# plugin to test; with --bare it goes on.
+# setup [--bare]: the cluster is idle, and the plugin off. Ends the test, as one skip, if there is
+# no plugin to test; with --bare it goes on.
 setup() {
     if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
         local line
@@ -218,11 +218,11 @@ finish() {
     done_testing
 }
 
-# build_disturb: the plugin of disturb.c, as $home/disturb.so; a check
-build_disturb() {
-    install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
-    ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC \
-        -I/opt/slurm/include -o "$home/disturb.so" "$home/disturb.c"
+# build NAME WHAT: $home/NAME.so of NAME.c; a check
+build() {
+    install -m 0644 "$here/$1.c" "$CLUSTER_DIR/home"
+    ok "$2 compiles" in_node ctl gcc -shared -fPIC -I/opt/slurm/include -o "$home/$1.so" \
+        "$home/$1.c" -ldl
 }
 
 # from_manual NAME: the program of that name in libnuioa-client(3), as a reader would copy it

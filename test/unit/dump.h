@@ -3,8 +3,8 @@
 #define TEST_DUMP_H
 
 /* A sysfs tree of a machine with two NUMA nodes of two cores (CPUs 0-1 and 2-3, SLIT 10/21), in the
- * temporary directory dump_path and read as any dump is (machine_load). Devices are added to it. The
- * tree goes when the test ends; dump_path is that of the last one. */
+ * temporary directory dump_path and read as any dump is (machine_load). Devices are added to it.
+ * The tree goes when the test ends; dump_path is that of the last one. */
 extern char dump_path[64];
 void dump_make(void);
 

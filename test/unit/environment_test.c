@@ -39,8 +39,8 @@ TEST(test_threads)
     plan_case_make(s);
     assert_null(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)));
 
-    s = plan_case_of(
-        "quad ranks=1x16"); /* an unbound rank alone gets places, unless the user asked for no binding */
+    /* An unbound rank alone gets places, unless the user asked for no binding. */
+    s = plan_case_of("quad ranks=1x16");
     s->request.cpus_typed = 16;
     plan_case_option(s, "threads", "on");
     plan_case_make(s);
@@ -110,7 +110,6 @@ TEST(test_environment)
 {
     struct plan_case *s = plan_case_of("hagrid=5 ranks=16x1");
     char env[16384];
-
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].rank = 100 + i;
     s->request.planned = true;

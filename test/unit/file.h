@@ -17,8 +17,8 @@ char *file_text(const char *path);
  * ended, and the path is valid until then. */
 const char *file_new(const void *bytes, size_t length);
 
-/* Makes a directory in /tmp, and returns its path. It is removed with all that is in it when the test
- * has ended, and the path is valid until then. */
+/* Makes a directory in /tmp, and returns its path. It is removed with all that is in it when the
+ * test has ended, and the path is valid until then. */
 const char *file_directory(void);
 
 /* Writes the file anew. */

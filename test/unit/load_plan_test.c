@@ -114,10 +114,7 @@ TEST(test_farther_if_it_pays)
     static const double weights[6] = { 6, 6, 6, 0, 0, 0 };
     for (unsigned k = 0; k < 2; k++) {
         struct plan_case *s = plan_case_new();
-        machine_build(
-            &s->node,
-            &(struct shape){
-                .numas = 3, .cores = 2, .threads = 1, .numas_per_package = 1, .matrix = matrix });
+        machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, matrix });
         machine_nic(&s->node, "a", 0);
         machine_nic(&s->node, "b", 2);
         plan_case_on(s, 6, 1);

@@ -12,6 +12,9 @@
  * distances or NULL. An error ends the test; the node is freed when it has ended. */
 struct nuioa_node *machine_load(const char *name, const char *distances);
 
+/* An empty node, which is freed when the test has ended. */
+struct nuioa_node *machine_new(void);
+
 struct shape {
     unsigned numas, cores, threads; /* cores per NUMA node, hardware threads per core */
     unsigned numas_per_package;

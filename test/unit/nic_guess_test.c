@@ -155,7 +155,7 @@ static enum nuioa_path path_of(char letter)
 }
 
 /* Two NUMA nodes with two GPUs each. */
-static void build(struct nuioa_node *node, const struct port *ports)
+static struct nuioa_node *build(struct nuioa_node *node, const struct port *ports)
 {
     machine_plain(node, 2, 4);
     for (unsigned i = 0; i < 6 && ports[i].near; i++) {
@@ -173,26 +173,26 @@ static void build(struct nuioa_node *node, const struct port *ports)
     for (unsigned i = 0; i < node->nic_count; i++)
         for (unsigned g = 0; g < 4; g++)
             machine_path(node, g, i, path_of(ports[i].near[g]));
+    return node;
 }
 
 TEST(test_guesses)
 {
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        struct nuioa_node node;
         bool taken[6];
         char usable[8] = "", storage[8] = "", management[8] = "";
-        build(&node, cases[t].ports);
-        nuioa_nic_judge(&node);
-        for (uint32_t i = 0; i < node.nic_count; i++) {
-            const struct nuioa_nic *nic = &node.nics[i];
+        struct nuioa_node *node = build(machine_new(), cases[t].ports);
+        nuioa_nic_judge(node);
+        for (uint32_t i = 0; i < node->nic_count; i++) {
+            const struct nuioa_nic *nic = &node->nics[i];
             strcat(usable, nic->usable ? nic->name : "");
             strcat(storage, nic->role == NUIOA_ROLE_STORAGE ? nic->name : "");
             strcat(management, nic->role == NUIOA_ROLE_MANAGEMENT ? nic->name : "");
             assert_true((nic->role_source == NUIOA_ROLE_BY_GUESS) == nuioa_nic_is_doubted(nic));
             assert_true(!*nuioa_nic_doubt_text(nic) == !nuioa_nic_is_doubted(nic));
         }
-        nuioa_nic_select(&node, "auto", NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
-        bool guessed = nuioa_nic_is_guessed(&node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
+        nuioa_nic_select(node, "auto", NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
+        bool guessed = nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
         if (strcmp(usable, cases[t].usable) != 0 || strcmp(storage, cases[t].storage) != 0 ||
             strcmp(management, cases[t].management) != 0 || guessed != cases[t].guessed)
             print_error("%s: usable %s, storage %s, management %s, guessed %d\n", cases[t].what,
@@ -201,7 +201,6 @@ TEST(test_guesses)
         assert_string_equal(storage, cases[t].storage);
         assert_string_equal(management, cases[t].management);
         assert_int_equal(guessed, cases[t].guessed);
-        nuioa_node_free(&node);
     }
 }
 
@@ -217,11 +216,9 @@ TEST(test_texts)
         { 11, "its rate differs from that of the NICs for the GPUs" },
     };
     for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++) {
-        struct nuioa_node node;
-        build(&node, cases[doubts[i].at].ports);
-        nuioa_nic_judge(&node);
-        assert_string_equal(nuioa_nic_doubt_text(&node.nics[0]), doubts[i].text);
-        nuioa_node_free(&node);
+        struct nuioa_node *node = build(machine_new(), cases[doubts[i].at].ports);
+        nuioa_nic_judge(node);
+        assert_string_equal(nuioa_nic_doubt_text(&node->nics[0]), doubts[i].text);
     }
 }
 
@@ -229,47 +226,41 @@ TEST(test_texts)
  * stay the NICs of all GPUs. */
 TEST(test_down)
 {
-    struct nuioa_node node;
-    build(&node, cases[0].ports);
-    node.nics[1].state = NUIOA_NIC_DOWN;
-    node.nics[2].is_virtual = true;
-    node.nics[2].rate_mbps = 0;
-    node.nics[0].rate_mbps = 200000 * 2;
-    nuioa_nic_judge(&node);
-    assert_false(node.nics[0].usable || node.nics[1].usable || node.nics[2].usable);
-    assert_true(node.nics[3].usable && node.nics[4].usable);
-    assert_int_equal(node.nics[0].role, NUIOA_ROLE_UNKNOWN); /* two GPUs may need it */
-    assert_string_equal(node.nics[0].why, "farther from the GPUs than d:1");
-    nuioa_node_free(&node);
+    struct nuioa_node *node = build(machine_new(), cases[0].ports);
+    node->nics[1].state = NUIOA_NIC_DOWN;
+    node->nics[2].is_virtual = true;
+    node->nics[2].rate_mbps = 0;
+    node->nics[0].rate_mbps = 200000 * 2;
+    nuioa_nic_judge(node);
+    assert_false(node->nics[0].usable || node->nics[1].usable || node->nics[2].usable);
+    assert_true(node->nics[3].usable && node->nics[4].usable);
+    assert_int_equal(node->nics[0].role, NUIOA_ROLE_UNKNOWN); /* two GPUs may need it */
+    assert_string_equal(node->nics[0].why, "farther from the GPUs than d:1");
 }
 
 /* The site's word takes the place of the guess. */
 TEST(test_said)
 {
-    struct nuioa_node node;
-    build(&node, cases[0].ports);
-    nuioa_nic_roles_set(&node, "a:compute");
-    assert_int_equal(node.nics[0].role, NUIOA_ROLE_COMPUTE);
-    assert_false(nuioa_nic_is_doubted(&node.nics[0]));
-    assert_true(node.nics[1].usable); /* the GPUs decide all the same */
-    nuioa_nic_roles_set(&node, "a:storage");
+    struct nuioa_node *node = build(machine_new(), cases[0].ports);
+    nuioa_nic_roles_set(node, "a:compute");
+    assert_int_equal(node->nics[0].role, NUIOA_ROLE_COMPUTE);
+    assert_false(nuioa_nic_is_doubted(&node->nics[0]));
+    assert_true(node->nics[1].usable); /* the GPUs decide all the same */
+    nuioa_nic_roles_set(node, "a:storage");
     bool taken[6];
-    nuioa_nic_select(&node, "auto", NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
-    assert_false(nuioa_nic_is_guessed(&node, "auto", NUIOA_POLICY_BANDWIDTH, taken));
-    nuioa_node_free(&node);
+    nuioa_nic_select(node, "auto", NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
+    assert_false(nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken));
 }
 
 /* Without GPUs nothing is guessed. */
 TEST(test_without_gpus)
 {
-    struct nuioa_node node;
-    build(&node, cases[8].ports);
-    uint32_t gpus = node.gpu_count;
-    node.gpu_count = 0;
-    nuioa_nic_judge(&node);
-    assert_int_equal(node.nics[0].role, NUIOA_ROLE_UNKNOWN);
-    node.gpu_count = gpus; /* to be freed */
-    nuioa_node_free(&node);
+    struct nuioa_node *node = build(machine_new(), cases[8].ports);
+    uint32_t gpus = node->gpu_count;
+    node->gpu_count = 0;
+    nuioa_nic_judge(node);
+    assert_int_equal(node->nics[0].role, NUIOA_ROLE_UNKNOWN);
+    node->gpu_count = gpus; /* to be freed */
 }
 
 /* A rank without GPUs on NUMA node 0 has a doubted NIC beside it and others as near: it gets one of

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 /* mlx5_0 to mlx5_2, a netdev eth3 alone; the second is also ib1, at 0000:41:00.0. */
-static void build(struct nuioa_node *node)
+static struct nuioa_node *build(struct nuioa_node *node)
 {
     machine_plain(node, 2, 2);
     machine_nic(node, "mlx5_0", 0);
@@ -15,6 +15,7 @@ static void build(struct nuioa_node *node)
     struct nuioa_nic *last = machine_nic(node, "eth3", 0);
     last->kind = NUIOA_NIC_ETHERNET;
     last->port = 0;
+    return node;
 }
 
 TEST(test_lists)
@@ -36,14 +37,13 @@ TEST(test_lists)
         { "", "----" },
     };
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        struct nuioa_node node;
         char roles[8] = "";
-        build(&node);
-        nuioa_nic_roles_set(&node, "mlx5_1:compute"); /* an earlier list is forgotten */
-        nuioa_nic_roles_set(&node, cases[t].list);
-        for (uint32_t i = 0; i < node.nic_count; i++) {
-            const char *name = nuioa_nic_role_name(node.nics[i].role);
-            const char *source = nuioa_role_source_name(node.nics[i].role_source);
+        struct nuioa_node *node = build(machine_new());
+        nuioa_nic_roles_set(node, "mlx5_1:compute"); /* an earlier list is forgotten */
+        nuioa_nic_roles_set(node, cases[t].list);
+        for (uint32_t i = 0; i < node->nic_count; i++) {
+            const char *name = nuioa_nic_role_name(node->nics[i].role);
+            const char *source = nuioa_role_source_name(node->nics[i].role_source);
             assert_true(i + 1 < sizeof(roles));
             roles[i] = name ? *name : '-';
             assert_string_equal(source ? source : "", name ? "site" : "");
@@ -51,7 +51,6 @@ TEST(test_lists)
         if (strcmp(roles, cases[t].roles) != 0)
             print_error("%s:\n", cases[t].list);
         assert_string_equal(roles, cases[t].roles);
-        nuioa_node_free(&node);
     }
 }
 
@@ -100,23 +99,21 @@ TEST(test_used_by_name_only)
         { "auto,mlx5_1:1", "mlx5_0 mlx5_1 mlx5_2 " },
         { "^mlx5_0", "mlx5_2 " },
     };
-    struct nuioa_node node;
-    build(&node);
-    nuioa_nic_roles_set(&node, "mlx5_1:storage,eth3:management");
-    assert_false(node.nics[1].usable);
-    assert_string_equal(node.nics[1].why, "reserved for storage (nic-role)");
-    assert_string_equal(node.nics[3].why, "reserved for management (nic-role)");
+    struct nuioa_node *node = build(machine_new());
+    nuioa_nic_roles_set(node, "mlx5_1:storage,eth3:management");
+    assert_false(node->nics[1].usable);
+    assert_string_equal(node->nics[1].why, "reserved for storage (nic-role)");
+    assert_string_equal(node->nics[3].why, "reserved for management (nic-role)");
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         bool taken[4];
         char names[64] = "";
-        nuioa_nic_select(&node, cases[t].pattern, NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
+        nuioa_nic_select(node, cases[t].pattern, NUIOA_POLICY_BANDWIDTH, taken, NULL, NULL);
         for (unsigned i = 0; i < 4; i++)
             if (taken[i])
                 snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ",
-                         node.nics[i].name);
+                         node->nics[i].name);
         assert_string_equal(names, cases[t].taken);
     }
-    nuioa_nic_judge(&node); /* what is said stays */
-    assert_int_equal(node.nics[1].role, NUIOA_ROLE_STORAGE);
-    nuioa_node_free(&node);
+    nuioa_nic_judge(node); /* what is said stays */
+    assert_int_equal(node->nics[1].role, NUIOA_ROLE_STORAGE);
 }

@@ -93,7 +93,7 @@ static const struct {
     { "nothing", { { IB, DOWN, 0, "", false } }, 1, "" },
 };
 
-static void build(struct nuioa_node *node, const struct port *ports, unsigned count)
+static struct nuioa_node *build(struct nuioa_node *node, const struct port *ports, unsigned count)
 {
     static const struct shape shape = { 2, 2, 1, 1, NULL };
     machine_build(node, &shape);
@@ -108,23 +108,22 @@ static void build(struct nuioa_node *node, const struct port *ports, unsigned co
         nuioa_copy(nic->fabric, sizeof(nic->fabric), ports[i].fabric);
     }
     nuioa_nic_judge(node);
+    return node;
 }
 
 TEST(test_judge)
 {
     for (size_t t = 0; t < sizeof(judgements) / sizeof(judgements[0]); t++) {
-        struct nuioa_node node;
         char usable[8] = "";
-        build(&node, judgements[t].ports, judgements[t].count);
-        for (uint32_t i = 0; i < node.nic_count; i++) {
-            if (node.nics[i].usable)
-                strcat(usable, node.nics[i].name);
-            assert_true(node.nics[i].usable == !node.nics[i].why[0]);
+        struct nuioa_node *node = build(machine_new(), judgements[t].ports, judgements[t].count);
+        for (uint32_t i = 0; i < node->nic_count; i++) {
+            if (node->nics[i].usable)
+                strcat(usable, node->nics[i].name);
+            assert_true(node->nics[i].usable == !node->nics[i].why[0]);
         }
         if (strcmp(usable, judgements[t].usable))
             print_error("%s:\n", judgements[t].what);
         assert_string_equal(usable, judgements[t].usable);
-        nuioa_node_free(&node);
     }
 }
 
@@ -133,15 +132,13 @@ TEST(test_judge_again)
 {
     static const struct port ports[] = { { IB, UP, 100000, "", false },
                                          { ETH, UP, 25000, "", false } };
-    struct nuioa_node node;
-    build(&node, ports, 2);
-    node.nics[0].state = NUIOA_NIC_DOWN;
-    nuioa_nic_judge(&node);
-    assert_false(node.nics[0].usable);
-    assert_string_equal(node.nics[0].why, "down");
-    assert_true(node.nics[1].usable);
-    assert_string_equal(node.nics[1].why, "");
-    nuioa_node_free(&node);
+    struct nuioa_node *node = build(machine_new(), ports, 2);
+    node->nics[0].state = NUIOA_NIC_DOWN;
+    nuioa_nic_judge(node);
+    assert_false(node->nics[0].usable);
+    assert_string_equal(node->nics[0].why, "down");
+    assert_true(node->nics[1].usable);
+    assert_string_equal(node->nics[1].why, "");
 }
 
 /* --- patterns --------------------------------------------------------------------------------- */
@@ -193,28 +190,26 @@ static const struct {
 
 TEST(test_select)
 {
-    struct nuioa_node node;
-    build(&node, mixed, 5);
-    nuioa_copy(node.nics[2].netdev, sizeof(node.nics[2].netdev), "eth9");
-    for (uint32_t i = 0; i < node.nic_count; i++)
-        snprintf(node.nics[i].pci, sizeof(node.nics[i].pci), "0000:00:00.%x", i & 7);
+    struct nuioa_node *node = build(machine_new(), mixed, 5);
+    nuioa_copy(node->nics[2].netdev, sizeof(node->nics[2].netdev), "eth9");
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        snprintf(node->nics[i].pci, sizeof(node->nics[i].pci), "0000:00:00.%x", i & 7);
     for (size_t t = 0; t < sizeof(selections) / sizeof(selections[0]); t++) {
         bool taken[5];
         char names[8] = "";
         struct nuioa_warnings warnings = { .count = 0 };
         struct nuioa_error err;
-        int count = nuioa_nic_select(&node, selections[t].pattern, selections[t].policy, taken,
+        int count = nuioa_nic_select(node, selections[t].pattern, selections[t].policy, taken,
                                      &warnings, &err);
         for (unsigned i = 0; i < 5; i++)
             if (taken[i])
-                strcat(names, node.nics[i].name);
+                strcat(names, node->nics[i].name);
         if (strcmp(names, selections[t].taken) || warnings.count != selections[t].warnings)
             print_error("%s:\n", selections[t].pattern);
         assert_string_equal(names, selections[t].taken);
         assert_int_equal(count, strlen(names));
         assert_int_equal(warnings.count, selections[t].warnings);
     }
-    nuioa_node_free(&node);
 }
 
 /* a: Ethernet 400, b: InfiniBand 100, c: InfiniBand 200, d: RoCE 200 */
@@ -233,19 +228,17 @@ TEST(test_latency_bypasses_the_kernel)
                   { NUIOA_POLICY_LATENCY, "^c", 3 },
                   { NUIOA_POLICY_LATENCY, "^c,^d", 1 },
                   { NUIOA_POLICY_LATENCY, "^[b-d]", 0 } };
-    struct nuioa_node node;
-    build(&node, ports, 4);
+    struct nuioa_node *node = build(machine_new(), ports, 4);
     for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
         bool taken[4];
         struct nuioa_warnings warnings = { .count = 0 };
         struct nuioa_error err;
         assert_int_equal(
-            nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken, &warnings, &err), 1);
+            nuioa_nic_select(node, cases[t].pattern, cases[t].policy, taken, &warnings, &err), 1);
         assert_true(taken[cases[t].taken]);
     }
     /* what topo says is for bandwidth */
-    assert_true(node.nics[0].usable && !node.nics[2].usable);
-    nuioa_node_free(&node);
+    assert_true(node->nics[0].usable && !node->nics[2].usable);
 }
 
 TEST(test_malformed_patterns)

@@ -40,7 +40,7 @@ static unsigned char *pack(const struct nuioa_node *node, size_t *length)
 }
 
 /* Everything in it: NICs, GPUs, levels, warnings, a restricted set. */
-static void build(struct nuioa_node *node)
+static struct nuioa_node *build(struct nuioa_node *node)
 {
     static const struct shape shape = { 4, 3, 2, 2, NULL };
     machine_build(node, &shape);
@@ -64,6 +64,7 @@ static void build(struct nuioa_node *node)
     node->paths = malloc(2);
     node->paths[0] = NUIOA_PATH_PXB;
     node->paths[1] = NUIOA_PATH_UNKNOWN;
+    return node;
 }
 
 static void check_round_trip(const struct nuioa_node *node)
@@ -82,23 +83,23 @@ static void check_round_trip(const struct nuioa_node *node)
 
 TEST(test_round_trip)
 {
-    struct nuioa_node node, copy;
+    struct nuioa_node copy;
     size_t length;
-    build(&node);
-    check_round_trip(&node);
-    unsigned char *bytes = pack(&node, &length);
+    struct nuioa_node *node = build(machine_new());
+    check_round_trip(node);
+    unsigned char *bytes = pack(node, &length);
     assert_int_equal(nuioa_node_deserialize(&copy, bytes, length, NULL), 0);
     assert_string_equal(copy.model, "Some CPU");
     assert_int_equal(copy.pu_count, 24);
     assert_true(copy.cut);
-    assert_memory_equal(copy.pus, node.pus, copy.pu_count * sizeof(*copy.pus));
+    assert_memory_equal(copy.pus, node->pus, copy.pu_count * sizeof(*copy.pus));
     assert_int_equal(copy.distance.count, 4);
-    assert_memory_equal(copy.distance.level, node.distance.level, 16);
+    assert_memory_equal(copy.distance.level, node->distance.level, 16);
     assert_string_equal(copy.nics[1].name, "mlx5_1");
     assert_int_equal(copy.nics[1].port, 2);
-    assert_memory_equal(copy.nics[1].level, node.nics[1].level, 4);
-    assert_true(hwloc_bitmap_isequal(copy.nics[1].cpus, node.nics[1].cpus));
-    assert_true(hwloc_bitmap_isequal(copy.allowed_cpus, node.allowed_cpus));
+    assert_memory_equal(copy.nics[1].level, node->nics[1].level, 4);
+    assert_true(hwloc_bitmap_isequal(copy.nics[1].cpus, node->nics[1].cpus));
+    assert_true(hwloc_bitmap_isequal(copy.allowed_cpus, node->allowed_cpus));
     assert_string_equal(copy.gpus[0].pci, "0000:c1:00.0");
     assert_int_equal(copy.gpus[0].vendor, NUIOA_GPU_AMD);
     assert_int_equal(copy.gpus[0].model, 0x100274a1);
@@ -107,7 +108,6 @@ TEST(test_round_trip)
     assert_string_equal(copy.warnings.text[1], "second");
     free(bytes);
     nuioa_node_free(&copy);
-    nuioa_node_free(&node);
 }
 
 TEST(test_round_trip_of_topologies)
@@ -173,10 +173,9 @@ static int try(const unsigned char *bytes, size_t length)
 
 TEST(test_truncated)
 {
-    struct nuioa_node node;
     size_t length;
-    build(&node);
-    unsigned char *bytes = pack(&node, &length);
+    struct nuioa_node *node = build(machine_new());
+    unsigned char *bytes = pack(node, &length);
     for (size_t cut = 0; cut < length; cut++) {
         /* of exactly this size, so that a sanitizer sees a read beyond it */
         unsigned char *part = malloc(cut ? cut : 1);
@@ -194,15 +193,13 @@ TEST(test_truncated)
     assert_int_equal(try(more, length + 1), -EINVAL);
     free(more);
     free(bytes);
-    nuioa_node_free(&node);
 }
 
 TEST(test_header)
 {
-    struct nuioa_node node;
     size_t length;
-    build(&node);
-    unsigned char *bytes = pack(&node, &length);
+    struct nuioa_node *node = build(machine_new());
+    unsigned char *bytes = pack(node, &length);
     static const struct {
         size_t at;
         int rc;
@@ -215,7 +212,6 @@ TEST(test_header)
     }
     assert_int_equal(try(bytes, length), 0);
     free(bytes);
-    nuioa_node_free(&node);
 }
 
 /* One flipped bit, or up to four words that would be counts gone mad. */
@@ -223,11 +219,10 @@ TEST(test_damaged)
 {
     static const uint32_t mad[] = { 0,          1,         255,         65536,     1u << 18,
                                     UINT32_MAX, INT32_MAX, 0x80000000u, 0x10000001 };
-    struct nuioa_node node;
     size_t length;
     unsigned accepted = 0, refused = 0;
-    build(&node);
-    unsigned char *good = pack(&node, &length), *bad = malloc(length);
+    struct nuioa_node *node = build(machine_new());
+    unsigned char *good = pack(node, &length), *bad = malloc(length);
     random_state = 1;
     for (unsigned round = 0; round < rounds(60000); round++) {
         memcpy(bad, good, length);
@@ -246,7 +241,6 @@ TEST(test_damaged)
     assert_true(accepted > 100 && refused > 100);
     free(bad);
     free(good);
-    nuioa_node_free(&node);
 }
 
 /* Names become parts of paths below /sys. */
@@ -254,14 +248,12 @@ TEST(test_names)
 {
     static const char *const bad[] = { "../../etc", "a/b", "..", ".", "", "a\nb" };
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct nuioa_node node;
         size_t length;
-        build(&node);
-        nuioa_copy(node.nics[0].name, sizeof(node.nics[0].name), bad[i]);
-        unsigned char *bytes = pack(&node, &length);
+        struct nuioa_node *node = build(machine_new());
+        nuioa_copy(node->nics[0].name, sizeof(node->nics[0].name), bad[i]);
+        unsigned char *bytes = pack(node, &length);
         assert_int_equal(try(bytes, length), -EINVAL);
         free(bytes);
-        nuioa_node_free(&node);
     }
 }
 
@@ -269,34 +261,30 @@ TEST(test_names)
 TEST(test_gpus)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct nuioa_node node;
         size_t length;
-        build(&node);
+        struct nuioa_node *node = build(machine_new());
         if (i)
-            node.gpus[0].vendor = NUIOA_GPU_VENDORS;
+            node->gpus[0].vendor = NUIOA_GPU_VENDORS;
         else
-            node.paths[1] = NUIOA_PATHS;
-        unsigned char *bytes = pack(&node, &length);
+            node->paths[1] = NUIOA_PATHS;
+        unsigned char *bytes = pack(node, &length);
         assert_int_equal(try(bytes, length), -EINVAL);
         free(bytes);
-        nuioa_node_free(&node);
     }
 }
 
 /* A text that fills its field has no end. */
 TEST(test_endless_text)
 {
-    struct nuioa_node node;
     size_t length;
-    build(&node);
-    unsigned char *bytes = pack(&node, &length), *name = memmem(bytes, length, "mlx5_0", 7);
+    struct nuioa_node *node = build(machine_new());
+    unsigned char *bytes = pack(node, &length), *name = memmem(bytes, length, "mlx5_0", 7);
     assert_non_null(name);
-    memset(name, 'a', sizeof(node.nics[0].name) - 1);
+    memset(name, 'a', sizeof(node->nics[0].name) - 1);
     repair(bytes, length);
     assert_int_equal(try(bytes, length), 0);
-    name[sizeof(node.nics[0].name) - 1] = 'a';
+    name[sizeof(node->nics[0].name) - 1] = 'a';
     repair(bytes, length);
     assert_int_equal(try(bytes, length), -EINVAL);
     free(bytes);
-    nuioa_node_free(&node);
 }

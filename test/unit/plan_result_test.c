@@ -56,7 +56,6 @@ TEST(test_memory)
 {
     struct plan_case *s = plan_case_of("quad ranks=8x1");
     char text[64];
-
     plan_case_weigh_by(s, plan_case_equal);
     hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
     plan_case_make(s);

@@ -204,7 +204,7 @@ TEST_WITHIN(test_many, start, NULL)
     free(text);
 }
 
-/* A bound that is below the cost is no failure of the s->plan. */
+/* A bound that is below the cost is no failure of the plan. */
 TEST_WITHIN(test_bound, start, NULL)
 {
     static const struct {
