@@ -3,7 +3,7 @@
 #
 # The cluster itself, without the plugin: everything the other tests take for granted.
 . "$(dirname "$0")/testlib.sh"
-setup --bare
+setup_bare
 
 is "every node is idle" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
 is "nodes have their own names" "$(in_node node3 hostname)" node3

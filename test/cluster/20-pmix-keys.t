@@ -4,7 +4,7 @@
 # PMIx keys: what a plan says is what every rank reads, from its own libpmix, before any fence.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
-setup --bare
+setup_bare
 need_trial
 
 hints=0-63:3:10,rest:1

@@ -5,7 +5,7 @@
 # with Open MPI through PMIx and with MPICH through the environment; Open MPI sees the localities.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
-setup --bare
+setup_bare
 need_trial
 
 work=$(mktemp -d)

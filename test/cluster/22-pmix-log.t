@@ -4,7 +4,7 @@
 # PMIx_Log of a rank, without the plugin: whether this PMIx is one that loses steps by itself. 6.1.0
 # and the first candidates of 6.1.1 do; the test names them, and fails with any other.
 . "$(dirname "$0")/testlib.sh"
-setup --bare
+setup_bare
 
 cat >"$CLUSTER_DIR/home/log.c" <<'END'
 #include <pmix.h>

@@ -22,7 +22,7 @@ unset NUIOA_CLUSTER_DIR
 line=$(HWLOC_PCI_LOCALITY="${pci%:*} $mask" "$here/up" 1 --no-plugin) || exit 1
 eval "$line"
 trap '"$here/down"' EXIT
-setup --bare
+setup_bare
 need_trial
 in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' ||
     give_up "no Open MPI 5"

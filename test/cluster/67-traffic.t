@@ -5,7 +5,7 @@
 # signals as without it, PMIx and MPI. Each node's eth0 is a real interface; the topology of the
 # node says that it is a NIC with a place. No plugin is needed.
 . "$(dirname "$0")/testlib.sh"
-setup --bare
+setup_bare
 if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/bin/nuioa" ]; then
     skip_all "67-traffic.t" "no nuioa: NUIOA_STAGE was not set when the cluster came up"
 fi

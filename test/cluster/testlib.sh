@@ -30,9 +30,8 @@ again=
 
 has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
-# setup [--bare]: the cluster is idle, and the plugin off. Ends the test, as one skip, if there is
-# no plugin to test; with --bare it goes on.
-setup() {
+# setup_bare: the cluster is idle, and the plugin off
+setup_bare() {
     if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
         local line
         line=$("$here/up" --no-plugin) || exit 1
@@ -43,9 +42,13 @@ setup() {
     idle 100 || { note "not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"; give_back; }
     install -m 0755 "$here/rank" "$here/submit" "$CLUSTER_DIR/home"
     plugin off
-    [ "${1-}" != --bare ] || return 0
-    [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0
-    skip_all "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
+}
+
+# setup: the same; ends the test, as one skip, if there is no plugin to test
+setup() {
+    setup_bare
+    [ -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] ||
+        skip_all "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
 }
 
 # need_trace: sets installed, where the recorders are; ends the test, as one skip, without them.
