@@ -5,10 +5,7 @@
 # signals as without it, PMIx and MPI. Each node's eth0 is a real interface; the topology of the
 # node says that it is a NIC with a place. No plugin is needed.
 . "$(dirname "$0")/testlib.sh"
-setup_bare
-if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/bin/nuioa" ]; then
-    skip_all "67-traffic.t" "no nuioa: NUIOA_STAGE was not set when the cluster came up"
-fi
+setup # nuioa(1) is installed with it
 nodes=(node1 node2 node3 node4)
 traffic=(env HWLOC_XMLFILE=/run/node/eth.xml nuioa traffic)
 
