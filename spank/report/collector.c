@@ -316,9 +316,11 @@ static _Noreturn void run(int listener, int control, const struct collector_conf
                           pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
     pthread_t late;
     struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
-    if (!c || !(c->summary = summary_new()) || getppid() != parent)
+    if (!c || !(c->summary = summary_new()))
         _exit(1);
     c->config = *config;
     c->listener = listener;

@@ -267,6 +267,7 @@ static void munged_fails(void)
     ok(!peer_end(fd), "munged is stopped: the node is not answered");
     srun_free(&s);
     fd = begin_with_other(&s);
+    usleep(100000); /* the collector has seen that srun lives */
     kill(s.pid, SIGKILL);
     bool died = srun_wait(&s);
     srun_end(&s);
