@@ -6,30 +6,45 @@
 
 #include "slots/core.h"
 
-static int nearer_core(const void *a, const void *b)
+struct omp_place {
+    hwloc_bitmap_t cpus;
+    uint32_t level, tie, core;
+};
+
+static int nearer_place(const void *a, const void *b)
 {
-    const struct nuioa_core *x = a, *y = b;
+    const struct omp_place *x = a, *y = b;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     if (x->tie != y->tie)
         return x->tie < y->tie ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    return x->core < y->core ? -1 : 1;
 }
 
-/* Sorts the cores of an assignment by the distance from its own NIC, because another NIC may be
- * nearer to some of them. `cpus` is a bitmap for that. */
-static void sort_cores(const struct nuioa_rails *rails, struct nuioa_core_list *cores, int32_t nic,
-                       hwloc_bitmap_t cpus)
+/* Lists the cores of an assignment, places[core count], with their distance from its own NIC,
+ * because another NIC may be nearer to some of them. Returns 0 or -ENOMEM. */
+static int list_cores(struct planner *p, const struct nuioa_assignment *assignment,
+                      struct omp_place *places)
 {
-    const int rail = nuioa_rail_of(rails, nic);
-    for (uint32_t i = 0; i < cores->count; i++) {
-        struct nuioa_core *core = &cores->list[i];
-        hwloc_bitmap_zero(cpus);
-        nuioa_core_list_take(cores, i, UINT32_MAX, cpus);
-        core->level = rail < 0 ? 0 : nuioa_rail_level(rails, (unsigned)rail, cpus);
-        core->tie = rail >= 0 && !hwloc_bitmap_isincluded(cpus, rails->node->nics[nic].cpus);
+    const struct nuioa_node *node = p->basis.request->node;
+    const int rail = nuioa_rail_of(&p->basis.rails, assignment->nic);
+    struct omp_place *end = places;
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
+            continue;
+        if (end == places || end[-1].core != pu->core)
+            *end++ = (struct omp_place){ .cpus = nuioa_arena_bitmap(&p->plan->arena, NULL),
+                                         .core = pu->core };
+        if (!end[-1].cpus)
+            return -ENOMEM;
+        hwloc_bitmap_set(end[-1].cpus, pu->os_index);
     }
-    qsort(cores->list, cores->count, sizeof(*cores->list), nearer_core);
+    for (; rail >= 0 && places < end; places++) {
+        places->level = nuioa_rail_level(&p->basis.rails, (unsigned)rail, places->cpus);
+        places->tie = !hwloc_bitmap_isincluded(places->cpus, node->nics[assignment->nic].cpus);
+    }
+    return 0;
 }
 
 /* Returns true if somebody said that ranks have CPUs for several threads. */
@@ -42,10 +57,10 @@ static bool has_room(const struct nuioa_request *r)
  * bind threads helps if a core is nearer the NIC than another one, or if the cores have memory of
  * their own. */
 static void advise_on_threads(const struct planner *p, const struct nuioa_assignment *assignment,
-                              const struct nuioa_core_list *cores)
+                              const struct omp_place *places, uint32_t count)
 {
     const struct nuioa_request *r = p->basis.request;
-    const struct nuioa_core *first = cores->list, *last = &cores->list[cores->count - 1];
+    const struct omp_place *first = &places[0], *last = &places[count - 1];
     bool differ = first->level != last->level || first->tie != last->tie ||
                   hwloc_bitmap_weight(assignment->numas) > 1;
     if (!p->acts || r->threads_by_user || r->threads == 1)
@@ -69,23 +84,17 @@ static bool places_wanted(const struct planner *p, const struct nuioa_assignment
 int nuioa_plan_threads(struct planner *p, struct nuioa_assignment *assignment)
 {
     const uint32_t count = nuioa_core_count(p->basis.request->node, assignment->cpus);
-    struct nuioa_core_list cores;
     assignment->place_count = 0;
     if (count < 2 || !places_wanted(p, assignment))
         return 0;
-    hwloc_bitmap_t cpus = nuioa_arena_bitmap(&p->arena, NULL);
+    struct omp_place *places = nuioa_arena_take(&p->arena, count, sizeof(*places));
     assignment->places = nuioa_arena_take(&p->plan->arena, count, sizeof(hwloc_bitmap_t));
-    if (!cpus || !assignment->places ||
-        nuioa_core_list_make(&cores, &p->basis, assignment->cpus) < 0)
+    if (!places || !assignment->places || list_cores(p, assignment, places) < 0)
         return -ENOMEM;
-    sort_cores(&p->basis.rails, &cores, assignment->nic, cpus);
-    advise_on_threads(p, assignment, &cores);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(assignment->places[i] = nuioa_arena_bitmap(&p->plan->arena, NULL)))
-            return -ENOMEM;
-        nuioa_core_list_take(&cores, i, UINT32_MAX, assignment->places[i]);
-    }
-    assignment->place_count = count;
+    qsort(places, count, sizeof(*places), nearer_place);
+    advise_on_threads(p, assignment, places, count);
+    for (; assignment->place_count < count; assignment->place_count++)
+        assignment->places[assignment->place_count] = places[assignment->place_count].cpus;
     return 0;
 }
 
