@@ -178,27 +178,23 @@ static void find_gpu_levels(const struct planner *p)
     }
 }
 
-/* Returns true if cores that the step lacks are nearer to the GPUs of a task than its CPUs, which
- * are at this level. `lacks` are their CPUs. */
-static bool needs(const struct nuioa_node *node, const struct nuioa_task *task, uint32_t level,
-                  hwloc_const_bitmap_t lacks)
-{
-    return level != NUIOA_NO_LEVEL && nuioa_gpu_nearest(node, task, lacks) < level &&
-           nuioa_gpu_nearest(node, task, lacks) == nuioa_gpu_nearest(node, task, NULL);
-}
-
-/* Notes that a job with other cores would help ranks that are far from their GPUs. */
+/* Notes that a job with other cores would help ranks that are far from their GPUs: cores that the
+ * step lacks are nearer, and as near as any. */
 static int advise_on_far(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     hwloc_bitmap_t lacks = nuioa_arena_bitmap(&p->arena, NULL);
-    int rc = lacks ? nuioa_cores_whole(r->node, p->basis.allowed_cpus, lacks) : -ENOMEM;
-    if (rc == 0 && hwloc_bitmap_andnot(lacks, r->node->allowed_cpus, lacks) < 0)
-        rc = -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && r->options->mode != NUIOA_OFF && i < r->task_count; i++)
-        if (needs(r->node, &r->tasks[i], p->plan->assignments[i].gpu_level, lacks))
+    if (!lacks || nuioa_cores_whole(r->node, p->basis.allowed_cpus, lacks) < 0 ||
+        hwloc_bitmap_andnot(lacks, r->node->allowed_cpus, lacks) < 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; r->options->mode != NUIOA_OFF && i < r->task_count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        uint32_t level = p->plan->assignments[i].gpu_level;
+        if (level != NUIOA_NO_LEVEL && nuioa_gpu_nearest(r->node, task, lacks) < level &&
+            nuioa_gpu_nearest(r->node, task, lacks) == nuioa_gpu_nearest(r->node, task, NULL))
             p->plan->advice |= 1u << NUIOA_ADVICE_GPUS_FAR;
-    return rc;
+    }
+    return 0;
 }
 
 /* Finds what reports explain of each rank, from its CPUs and NUMA nodes. It decides nothing. */
@@ -216,12 +212,10 @@ static int explain(struct planner *p)
         for (uint32_t k = 0; p->basis.request->hinted && k < plan->task_count; k++)
             assignment->costs.heavier += plan->assignments[k].weight > assignment->weight;
     }
-    int rc = add_pairs(p);
-    if (rc == 0)
-        rc = find_successors(p);
-    if (rc == 0)
-        find_gpu_levels(p);
-    return rc == 0 ? advise_on_far(p) : rc;
+    if (add_pairs(p) < 0 || find_successors(p) < 0)
+        return -ENOMEM;
+    find_gpu_levels(p);
+    return advise_on_far(p);
 }
 
 int nuioa_plan_derive(struct planner *p)

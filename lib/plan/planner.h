@@ -22,13 +22,11 @@ struct planner {
  * error some CPUs may have been set. */
 int nuioa_plan_choose(struct planner *planner);
 
-/* --- the cost J of a placement (mapping/problem.h), and the one decision by it ---------------- */
-
-/* Computes the cost with the NICs that ranks would get, and the part of each rank in it. With
- * `before` it is of the CPUs that Slurm gave: plan->before, and `costs.before` of the assignments.
- * Else it is of the CPUs in the assignments: plan->after, and `costs.after`. Mappers have a J of
- * their own, which estimates the NICs of ranks that may have several, or GPUs. Returns 0; or
- * -ENOMEM, and what it sets is undefined. */
+/* Computes the cost J (mapping/problem.h) with the NICs that ranks would get, and the part of each
+ * rank in it. With `before` it is of the CPUs that Slurm gave: plan->before, and `costs.before` of
+ * the assignments. Else it is of the CPUs in the assignments: plan->after, and `costs.after`.
+ * Mappers have a J of their own, which estimates the NICs of ranks that may have several, or GPUs.
+ * Returns 0; or -ENOMEM, and what it sets is undefined. */
 int nuioa_plan_cost(struct planner *planner, bool before);
 
 enum nuioa_verdict {
@@ -46,8 +44,6 @@ int nuioa_plan_keep(struct planner *planner);
 
 /* Makes `why` the reason of the plan, with its sentence. */
 void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
-
-/* --- makers that need no weights -------------------------------------------------------------- */
 
 /* Placement that needs no weights: of the only rank of a node, and of several without hints. The
  * functions that place set the plan's CPUs and reason, and leave ranks where they are if J would
@@ -67,8 +63,6 @@ bool nuioa_alone_is_wide(const struct planner *planner);
 /* Without hints: moves the block of the lowest rank near the NIC (slots/rank_block.h), also to
  * free cores where it may. `slots` are the masks that Slurm gave, priced. */
 int nuioa_rank_block_place(struct planner *planner, const struct nuioa_slots *slots);
-
-/* --- what follows from the CPUs --------------------------------------------------------------- */
 
 /* The second step derives everything that follows from plan->usable and the CPUs of every
  * assignment: its rank, weight, `moved`, NUMA nodes, NICs, GPUs, path, levels, memory, OMP places
