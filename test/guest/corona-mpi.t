@@ -6,13 +6,10 @@
 # node, a slurmd in namespaces, so that the ranks that talk to it must come to lie beside the NICs:
 # which are on NUMA nodes 0 and 3 of corona, those of its first socket being 0 to 3.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     build() {
         local kind program
-        mkdir -p "$payload/usr/local/bin"
         printf '%s\n' '#!/bin/sh' 'whereami 1' 'exec "$@"' >"$payload/usr/local/bin/placed"
         chmod 755 "$payload/usr/local/bin/placed"
         for kind in openmpi mpich; do
@@ -23,12 +20,7 @@ if [ ! -e /nuioa/settings ]; then
             done
         done
     }
-    if ! command -v mpicc.openmpi >/dev/null || ! command -v mpicc.mpich >/dev/null; then
-        . "$here/../tap.sh"
-        skip "MPI" "no mpicc.openmpi, or no mpicc.mpich"
-        done_testing
-        exit
-    fi
+    needs "MPI" mpicc.openmpi mpicc.mpich
     (set -e; build) || exit
     "$here/boot" corona --timeout 900 --payload "$payload" \
         --plugstack "deadline_ms=30000" \

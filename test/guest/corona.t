@@ -4,11 +4,8 @@
 # Two sockets of four dies, 48 CPUs, NICs on NUMA nodes 0 (eth0) and 3 (eth1), both on socket 0.
 # Ranks of one CPU, and ranks of twelve with an OpenMP thread on each.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
-    mkdir -p "$payload/usr/local/bin" "$payload/usr/lib"
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     cp -L "$(gcc -print-file-name=libgomp.so.1)" "$payload/usr/lib/"
     gcc -std=gnu11 -O2 -Wall -Wextra -Werror -fopenmp \
         -o "$payload/usr/local/bin/threads" "$here/threads.c" || exit

@@ -4,10 +4,8 @@
 # nuioa doctor where the kernel answers, and Slurm, munged and libpmix are real: a healthy node,
 # then one thing after the other goes wrong and is put right again.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    trap 'rm -rf "$payload"' EXIT
-    mkdir -p "$payload/usr/local/bin"
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     gcc -std=gnu11 -O2 -static -o "$payload/usr/local/bin/set-link" "$here/set-link.c" || exit
     "$here/boot" twin --cgroup --payload "$payload" \
         --conf HealthCheckProgram=/usr/local/sbin/nuioa-healthcheck --conf HealthCheckInterval=3 \

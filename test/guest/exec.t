@@ -4,13 +4,9 @@
 # nuioa exec on the 8-node Opteron with its NIC on NUMA node 5: without the plugin, with Slurm and
 # with other launchers, each process takes the part of the plan that srun --nuioa would give it.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     # The guest has MPICH's library only; its launcher is this machine's.
-    mkdir -p "$payload/usr/local/bin"
-    mkdir -p "$payload/usr/lib"
     if ! cp /usr/bin/mpiexec.hydra /usr/bin/hydra_pmi_proxy "$payload/usr/local/bin/" ||
         ! ldd /usr/bin/mpiexec.hydra | awk '/libslurm/ { print $3 }' |
         xargs cp -Lt "$payload/usr/lib"; then

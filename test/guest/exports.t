@@ -7,17 +7,9 @@
 #
 # The RDMA devices are rxe, as in rails.t.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
-    if ! command -v ucx_info >/dev/null; then
-        . "$here/../tap.sh"
-        skip "what UCX opens" "no ucx_info"
-        done_testing
-        exit
-    fi
-    mkdir -p "$payload/usr/local/bin"
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
+    needs "what UCX opens" ucx_info
     cp "$(command -v ucx_info)" "$payload/usr/local/bin"
     "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
         --plugstack "deadline_ms=10000" "$@" -- "$0"

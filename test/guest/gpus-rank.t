@@ -11,12 +11,8 @@
 # What a program would take is computed here from its local rank, from the files that it may open,
 # and from the numbers in its variables, which are in PCI order.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    # shellcheck source=gpus.sh
-    . "$here/gpus.sh"
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
     (set -e; build_disturb "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
@@ -30,18 +26,7 @@ fi
 . /nuioa/gpus.sh
 locate_devices
 the_plugin_does
-cp /etc/slurm/gres.conf /tmp/gres.conf
 cp /etc/slurm/plugstack.conf /tmp/plugstack.conf
-
-# mode CONSTRAIN VENDOR: yes or no, nvidia or amd.
-mode() {
-    constrain=$1 vendor=$2
-    sed -i "s/^ConstrainDevices=.*/ConstrainDevices=$1/" /etc/slurm/cgroup.conf
-    sed "s/\$/ Flags=$2_gpu_env/" /tmp/gres.conf >/etc/slurm/gres.conf
-    if [ "$2" = nvidia ]; then pretend_vendor 0x10de; else pretend_vendor 0x1002; fi
-    [ "$plugin" = no ] || nuioa cache
-    restart_slurmd
-}
 
 # taken RULE: for each rank the GPU that its program takes, by its local rank: mod or block.
 taken() {

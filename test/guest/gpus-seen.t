@@ -9,19 +9,10 @@
 # What a rank has is known to this test from the kernel (with ConstrainDevices, the files that it
 # may open), from NVIDIA's numbers, which are in PCI order, and from AMD's if they name all.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    # shellcheck source=gpus.sh
-    . "$here/gpus.sh"
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
-    if ! pkg-config --exists pmix; then
-        . "$here/../tap.sh"
-        skip "GPUs that several ranks see" "no pmix"
-        done_testing
-        exit
-    fi
+    needs "GPUs that several ranks see" pmix
     (set -e; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 1500 --payload "$payload" \
@@ -34,17 +25,6 @@ fi
 . /nuioa/gpus.sh
 locate_devices
 the_plugin_does
-cp /etc/slurm/gres.conf /tmp/gres.conf
-
-# mode CONSTRAIN VENDOR: yes or no, nvidia or amd.
-mode() {
-    constrain=$1 vendor=$2
-    sed -i "s/^ConstrainDevices=.*/ConstrainDevices=$1/" /etc/slurm/cgroup.conf
-    sed "s/\$/ Flags=$2_gpu_env/" /tmp/gres.conf >/etc/slurm/gres.conf
-    if [ "$2" = nvidia ]; then pretend_vendor 0x10de; else pretend_vendor 0x1002; fi
-    [ "$plugin" = no ] || nuioa cache
-    restart_slurmd
-}
 
 # own_gpus: for each rank the GPUs that it sees, "A,B" in the order of addresses; "?": unknown.
 own_gpus() {

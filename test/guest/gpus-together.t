@@ -3,12 +3,8 @@
 #
 # Six steps of one GPU each that start together, and do not see each other, never share a NIC.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    # shellcheck source=gpus.sh
-    . "$here/gpus.sh"
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus6 --cgroup --timeout 1500 --payload "$payload" \

@@ -39,35 +39,15 @@ pretend_vendor() {
     done
 }
 
-# --- on the host: what the tests bring along ------------------------------------------------------
-
-# use_slurm: the Slurm that the guest is to run also says where PMIx is. Sets slurm, "": Debian's.
-use_slurm() {
-    slurm=${NUIOA_GUEST_SLURM:-}
-    [ -z "$slurm" ] || export PKG_CONFIG_LIBDIR=$slurm/opt/slurm/lib/pkgconfig \
-        PKG_CONFIG_SYSROOT_DIR=$slurm
-}
-
-# compile DIR ARG...: gcc, with that Slurm; the payload DIR becomes the guest's root.
-compile() {
-    local flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
-    mkdir -p "$1/usr/lib/slurm" "$1/usr/local/bin"
-    [ -z "$slurm" ] || flags+=("-I$slurm/opt/slurm/include" -Wl,-rpath,/opt/slurm/lib)
-    gcc "${flags[@]}" "${@:2}"
-}
-
-# build_disturb DIR, build_keys DIR: test/cluster/disturb.c, and test/pmix/keys.c with its library,
-# so that it also runs without the plugin.
-build_disturb() {
-    compile "$1" -shared -fPIC -o "$1/usr/lib/slurm/disturb.so" "$here/../cluster/disturb.c"
-}
-build_keys() {
-    local top=$here/../.. lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.1
-    mkdir -p "$1/usr/lib"
-    cp -L "$lib" "$1/usr/lib/"
-    # shellcheck disable=SC2046
-    compile "$1" -I"$top" -o "$1/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
-        $(pkg-config --cflags --libs pmix)
+# mode CONSTRAIN VENDOR: yes or no, nvidia or amd. Sets constrain, vendor.
+mode() {
+    constrain=$1 vendor=$2
+    sed -i "s/^ConstrainDevices=.*/ConstrainDevices=$1/" /etc/slurm/cgroup.conf
+    [ -e /tmp/gres.conf ] || cp /etc/slurm/gres.conf /tmp/
+    sed "s/\$/ Flags=$2_gpu_env/" /tmp/gres.conf >/etc/slurm/gres.conf
+    if [ "$2" = nvidia ]; then pretend_vendor 0x10de; else pretend_vendor 0x1002; fi
+    [ "$plugin" = no ] || nuioa cache
+    restart_slurmd
 }
 
 # --- in the guest: where devices are, and what ranks have -----------------------------------------

@@ -8,19 +8,10 @@
 # ones that the rank may open. Without, they are the ones that CUDA_VISIBLE_DEVICES names, which
 # counts GPUs of one model in PCI order. Where they are is known from sysfs.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    # shellcheck source=gpus.sh
-    . "$here/gpus.sh"
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
-    if ! pkg-config --exists pmix; then
-        . "$here/../tap.sh"
-        skip "GPUs" "no pmix"
-        done_testing
-        exit
-    fi
+    needs "GPUs" pmix
     (set -e; build_disturb "$payload"; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \

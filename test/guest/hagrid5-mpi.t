@@ -4,15 +4,12 @@
 # The view of an MPI library on the 8-node Opteron with its NIC on NUMA node 5: the groups that Open
 # MPI makes, the leaders that libnuioa-client elects, the PMIx keys; against what the kernel says.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     # The library is in the payload, so that the programs also run without the plugin.
     build() {
         local top=$here/../.. flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
         lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.1
-        mkdir -p "$payload/usr/lib" "$payload/usr/local/bin"
         cp -L "$lib" "$payload/usr/lib/"
         mpicc.openmpi "${flags[@]}" -I"$top/pmix/client" -o "$payload/usr/local/bin/mpi-groups" \
             "$here/mpi/mpi-groups.c" "$lib"
@@ -20,12 +17,7 @@ if [ ! -e /nuioa/settings ]; then
         gcc "${flags[@]}" -I"$top" -o "$payload/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
             $(pkg-config --cflags --libs pmix)
     }
-    if ! command -v mpicc.openmpi >/dev/null || ! pkg-config --exists pmix; then
-        . "$here/../tap.sh"
-        skip "Open MPI" "no mpicc.openmpi, or no pmix"
-        done_testing
-        exit
-    fi
+    needs "Open MPI" mpicc.openmpi pmix
     (set -e; build) || exit
     "$here/boot" hagrid5 --timeout 900 --payload "$payload" "$@" -- "$0"
     exit

@@ -154,4 +154,13 @@ is "export: nothing moves, leader and NIC are exported" \
     "$(values cpus); $(values NUIOA_LEADER); $(nics)" \
     "0 2 4 6 8 10 12 14 1 3 5 7 9 11 13 15; $(repeat 16 5); $(repeat 16 eth0)"
 
+# The site switches placement on for everybody.
+[ "$plugin" = no ] || sed -i '/nuioa/s/$/ default=on/' /etc/slurm/plugstack.conf
+restart_slurmd
+SLURM_NUIOA_HINTS=heavy=15 launch -n16
+moved=$(rings 5 | cut -d' ' -f16)
+SLURM_NUIOA_HINTS=heavy=15 launch -n16 --nuioa=off
+is "default=on moves ranks without any flag, and --nuioa=off does not" \
+    "$moved, $(values numa | cut -d' ' -f16)" "0, 7"
+
 done_testing

@@ -19,9 +19,9 @@ define_machine() {
     dies=1 threads=1 memory_mb=384 numa_cpus=() odd_nic="" distance=() switches=() nodes=1
     numa_lists=() segments=()
     case $1 in
-    hagrid | hagrid5)
+    hagrid5)
         sockets=8 cores=2 numa_nodes=8
-        [ "$1" = hagrid ] && nics=(0) || nics=(5)
+        nics=(5)
         hagrid_distance
         ;;
     quad)

@@ -4,11 +4,7 @@
 # nuioa probe --nic with perftest's own programs over rxe, RDMA that the kernel makes on a NIC that
 # has none, as an ordinary user: where both ends of ib_write_bw run and have their pages, as the
 # kernel says it; and with little memory that may be locked. What rates come out means nothing here.
-if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    "$here/boot" rails --timeout 900 "$@" -- "$0"
-    exit
-fi
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" rails --timeout 900 "$@" -- "$0"
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 

@@ -9,13 +9,10 @@
 # The RDMA devices are rxe: RoCE, made by the kernel on a NIC that has none. They never use another
 # NIC than their own. TCP would not do: the kernel routes around a NIC that UCX was told to use.
 if [ ! -e /nuioa/settings ]; then
-    here=$(dirname "$(readlink -f "$0")")
-    payload=$(mktemp -d)
-    chmod 755 "$payload" # it becomes the guest's root
-    trap 'rm -rf "$payload"' EXIT
+    # shellcheck source=payload.sh
+    . "$(dirname "$(readlink -f "$0")")/payload.sh"
     build() {
         local kind flags
-        mkdir -p "$payload/usr/local/bin"
         for kind in openmpi mpich; do
             flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
             [ $kind = mpich ] || flags+=(-DDISCONNECTS)
@@ -26,12 +23,7 @@ if [ ! -e /nuioa/settings ]; then
         gcc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$payload/usr/local/bin/talk" \
             "$here/../cluster/talk.c"
     }
-    if ! command -v mpicc.openmpi >/dev/null || ! command -v mpicc.mpich >/dev/null; then
-        . "$here/../tap.sh"
-        skip "MPI over two NICs" "no mpicc.openmpi, or no mpicc.mpich"
-        done_testing
-        exit
-    fi
+    needs "MPI over two NICs" mpicc.openmpi mpicc.mpich
     (set -e; build) || exit
     "$here/boot" rails --timeout 900 --payload "$payload" \
         --plugstack "deadline_ms=30000 export=env,pmix,ucx" "$@" -- "$0"

@@ -52,13 +52,18 @@ static int end_telling(void **state)
     return 0;
 }
 
+static void all_tell(const char *wanted)
+{
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), wanted);
+}
+
 TEST_WITHIN(test_all_tell, begin_telling, end_telling)
 {
     start_telling(0, TASK_GPUS_KNOWN, 5);
     start_telling(1, TASK_GPUS_KNOWN, 2);
     start_telling(2, TASK_GPUS_KNOWN, 0);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "0,2 1 -");
+    all_tell("0,2 1 -");
 }
 
 /* Whoever sees several has none of them if another task sees one; whoever sees one has it. */
@@ -67,8 +72,7 @@ TEST_WITHIN(test_gpus_that_are_seen_twice, begin_telling, end_telling)
     start_telling(0, TASK_GPUS_KNOWN, 3);
     start_telling(1, TASK_GPUS_KNOWN, 2);
     start_telling(2, TASK_GPUS_KNOWN, 4);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "&0,1 1 2");
+    all_tell("&0,1 1 2");
 }
 
 TEST_WITHIN(test_all_see_all, begin_telling, end_telling)
@@ -110,8 +114,7 @@ TEST_WITHIN(test_a_wrong_local_rank, begin_telling, end_telling)
     start_telling_rule(0, TASK_GPUS_KNOWN, 7, GPUS + 1);
     start_telling_rule(1, TASK_GPUS_KNOWN, 7, UINT32_MAX);
     start_telling_rule(2, TASK_GPUS_BY_RANK, 1, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "&0,1,2 &0,1,2 ?");
+    all_tell("&0,1,2 &0,1,2 ?");
 }
 
 /* A task that does not know which of some GPUs it has may have one that another task sees. */
@@ -120,8 +123,7 @@ TEST_WITHIN(test_some_of_these, begin_telling, end_telling)
     start_telling(0, TASK_GPUS_UNKNOWN, 6);
     start_telling(1, TASK_GPUS_KNOWN, 3);
     start_telling(2, TASK_GPUS_KNOWN, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "?1,2 &0,1 0");
+    all_tell("?1,2 &0,1 0");
 }
 
 /* A task that knows nothing may have any. */
@@ -130,16 +132,14 @@ TEST_WITHIN(test_one_knows_nothing, begin_telling, end_telling)
     start_telling(0, TASK_GPUS_KNOWN, 5);
     start_telling(1, TASK_GPUS_UNKNOWN, 0);
     start_telling(2, TASK_GPUS_KNOWN, 2);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "&0,2 ? 1");
+    all_tell("&0,2 ? 1");
 }
 
 TEST_WITHIN(test_one_task_alone, begin_telling, end_telling)
 {
     facts.step.task_count = 1;
     start_telling(0, TASK_GPUS_KNOWN, 7);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "0,1,2");
+    all_tell("0,1,2");
 }
 
 /* A task that looks up its own NICs sees what the others have told, and those of whom slurmstepd
@@ -167,8 +167,7 @@ TEST_WITHIN(test_nonsense_is_not_believed, begin_telling, end_telling)
     start_telling(0, TASK_GPUS_KNOWN, 1 << GPUS); /* no such GPU */
     start_telling(1, 7, 1);
     start_telling(2, TASK_GPUS_KNOWN, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "? ? 0");
+    all_tell("? ? 0");
 }
 
 /* A task that changes what it tells, again and again. What was checked is what counts, so the state
@@ -197,8 +196,7 @@ TEST_WITHIN(test_what_is_known_stays, begin_telling, end_telling)
     context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 4 } };
     for (unsigned i = 0; i < TASKS; i++)
         start_telling(i, TASK_GPUS_KNOWN, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "2 0 0");
+    all_tell("2 0 0");
 }
 
 TEST_WITHIN(test_a_late_task, begin_telling, end_telling)
