@@ -46,13 +46,18 @@ static bool is_printable(char c, bool lines)
 
 /* --- writing --- */
 
+static void make_printable(char *text, size_t size, bool lines)
+{
+    for (size_t i = 0; i < size && text[i]; i++)
+        if (!is_printable(text[i], lines))
+            text[i] = '?';
+}
+
 /* Writes a text, of which a file of the user's may be a part; with `lines` it may have several. */
 static void put_text(char *to, size_t size, const char *text, bool lines)
 {
     nuioa_copy(to, size, text);
-    for (char *c = to; *c; c++)
-        if (!is_printable(*c, lines))
-            *c = '?';
+    make_printable(to, size, lines);
 }
 
 /* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
@@ -91,6 +96,7 @@ static void put_rail(const struct nuioa_node *node, const bool *real, uint32_t i
 static void put_nic(const struct nuioa_nic *nic, struct wire_nic *to)
 {
     nuioa_nic_label(nic, to->label, sizeof(to->label));
+    make_printable(to->label, sizeof(to->label), false);
     if (nic->numas)
         nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
     to->state = (uint32_t)nic->state;
@@ -128,8 +134,11 @@ static uint32_t put_rows(const struct record_source *s, struct nuioa_report_row 
     struct nuioa_report_rows made;
     nuioa_report_rows_make(&made, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
     uint32_t count = less(made.count, WIRE_ROWS_MAX);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        for (const struct text *t = row_texts; t->size; t++)
+            make_printable((char *)&made.row[i] + t->at, t->size, false);
         rows[i] = made.row[i];
+    }
     nuioa_report_rows_free(&made);
     return count;
 }
@@ -162,23 +171,29 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     put_gpus(s->node, head->gpus, sizeof(head->gpus));
 }
 
+/* The user's child can change what is written here at any time: nothing is read back but the bytes
+ * of texts, within their sizes. */
 size_t record_make(const struct record_source *s, void *bytes)
 {
     struct wire_record *head = bytes;
-    char *to = (char *)(head + 1);
+    struct wire_nic *nics = (struct wire_nic *)(head + 1);
+    uint32_t nic_count = put_nics(s->node, nics);
+    struct nuioa_report_row *rows = (struct nuioa_report_row *)(void *)(nics + nic_count);
+    uint32_t row_count = put_rows(s, rows);
+    uint32_t warning_count = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
     size_t text = s->text ? strlen(s->text) + 1 : 0;
+    char *to = (char *)(rows + row_count);
     put_head(s, head);
-    head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
-    to += head->nic_count * sizeof(struct wire_nic);
-    head->row_count = put_rows(s, (struct nuioa_report_row *)(void *)to);
-    to += head->row_count * sizeof(struct nuioa_report_row);
-    head->warning_count = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
-    for (uint32_t i = 0; i < head->warning_count; i++, to += 256)
+    head->nic_count = nic_count;
+    head->row_count = row_count;
+    head->warning_count = warning_count;
+    for (uint32_t i = 0; i < warning_count; i++, to += 256)
         put_text(to, 256, s->warnings->text[i], false);
-    head->text_length = text <= WIRE_TEXT_MAX ? (uint32_t)text : 0;
-    if (head->text_length)
+    text = text <= WIRE_TEXT_MAX ? text : 0;
+    head->text_length = (uint32_t)text;
+    if (text)
         put_text(to, text, s->text, true);
-    return (size_t)(to - (char *)head) + head->text_length;
+    return (size_t)(to - (char *)bytes) + text;
 }
 
 /* --- reading --- */

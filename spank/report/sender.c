@@ -169,6 +169,8 @@ static int ask(struct delivery *d, const char *sealed)
         close(fd);
         return -ETIMEDOUT;
     }
+    /* Some kernels of 2023 cannot end a connection while send() waits for it to be made. */
+    poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
     ssize_t got = send(fd, sealed, strlen(sealed) + 1, MSG_NOSIGNAL);
     if (got > 0)
         got = recv(fd, &byte, 1, 0);
@@ -227,8 +229,12 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
         return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
     bool done = await(&d);
     int fd = __atomic_exchange_n(&d.connection, GIVEN_UP, __ATOMIC_SEQ_CST);
-    if (fd >= 0)
-        shutdown(fd, SHUT_RDWR);
+    if (fd >= 0 && !done)
+        shutdown(fd, SHUT_RDWR); /* the thread has it */
+    else if (fd >= 0)
+        close(fd);
+    if (done)
+        close(d.done);
     if (!done && fd == NOT_SEALED)
         return nuioa_fail(err, -ETIMEDOUT, "MUNGE: no answer from munged; start it");
     if (!done)
