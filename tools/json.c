@@ -287,7 +287,7 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
 {
     const struct nuioa_assignment *p = &plan->assignments[local];
     json_t *nics = json_array();
-    char places[4096], memory[256], label[64] = "";
+    char places[4096], memory[4096], label[64] = "";
     for (uint32_t i = 0; i < p->nic_count; i++)
         nics = tool_json_add(
             nics, tool_json_text(nuioa_nic_label(&node->nics[p->nics[i]], label, sizeof(label))));

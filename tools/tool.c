@@ -148,7 +148,8 @@ static int settle(const char *command, struct tool_option *options)
         fputs(help->usage, stdout);
         return TOOL_HELPED;
     }
-    for (const struct tool_option *o = options; o->name && !rc && !help->typed; o++)
+    bool helps = help->typed || (help->flag && *help->flag); /* --help, or --nuioa=help */
+    for (const struct tool_option *o = options; o->name && !rc && !helps; o++)
         rc = o->typed ? check(command, o, options) : 0;
     return rc;
 }

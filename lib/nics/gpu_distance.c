@@ -220,6 +220,8 @@ uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_tas
                 most = need;
             }
         }
+        if (best == all) /* a GPU is named twice */
+            return n;
         picked[n] = gpus[best];
     }
     return count < all ? count : all;

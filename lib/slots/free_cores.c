@@ -84,8 +84,7 @@ static uint32_t count_on(const struct nuioa_node *node, const struct nuioa_slots
 
 /* Returns true if slots on a NUMA node may help some task: they are nearer the NIC than its mask,
  * or as near with several NICs, which may be loaded more evenly. Where CPUs follow GPUs they are
- * nearer its GPUs; or as near, and this is so for its NIC, with hints and if ranks may have them.
- * */
+ * nearer its GPUs; or as near, and this is so for its NIC, with hints, if ranks may have them. */
 static bool may_help(const struct nuioa_basis *b, const struct nuioa_slots *own, uint32_t numa)
 {
     const struct nuioa_request *r = b->request;

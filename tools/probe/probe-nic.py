@@ -576,7 +576,7 @@ def report(cells, task):
 
 def json_of(task):
     def rounded(value):
-        return None if value is None or value < 0 else round(value, 4)
+        return None if value is None or value < 0 else round(float(value), 4)
 
     def row(cells):
         cell, why = list(cells.values())[0], [c.error for c in cells.values() if c.error]
