@@ -200,15 +200,19 @@ static bool serve(struct collection *c, int wait_ms)
         { .fd = c->over ? -1 : c->control, .events = POLLIN },
         { .fd = accepts ? c->listener : -1, .events = POLLIN },
     };
+    struct stranger *of[COLLECTOR_STRANGERS_MAX];
+    uint32_t count = 0; /* poll() refuses more places than the process may open files */
     for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++)
-        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].is_there ? c->strangers[i].fd : -1,
-                                      .events = POLLIN };
-    int ready = poll(fds, 2 + COLLECTOR_STRANGERS_MAX, wait_ms);
+        if (c->strangers[i].is_there) {
+            fds[2 + count] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
+            of[count++] = &c->strangers[i];
+        }
+    int ready = poll(fds, 2 + count, wait_ms);
     if (ready > 0 && fds[0].revents)
         c->over = true;
-    for (uint32_t i = 0; ready > 0 && i < COLLECTOR_STRANGERS_MAX; i++)
+    for (uint32_t i = 0; ready > 0 && i < count; i++)
         if (fds[2 + i].revents)
-            receive(c, &c->strangers[i]);
+            receive(c, of[i]);
     if (ready > 0 && fds[1].revents && c->listener >= 0)
         accept_one(c);
     refuse_late(c);

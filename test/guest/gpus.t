@@ -325,7 +325,7 @@ go_on() {
 }
 
 three="0 1 3: 3 told, 3 known, 3 right, 0 shared"
-for when in before after; do
+for when in ${part:+before} after; do
     disturb $when kill
     start
     check "rank 2 dies $when nuioa's task_init: the others run and are right" \
@@ -344,9 +344,11 @@ cp /tmp/plugstack.conf /etc/slurm/plugstack.conf
 
 # shellcheck disable=SC2046
 number_gpus $(tr ' ' '\n' <<<"$all_gpus" | tac)
-restart_slurmd
-each_way "files against PCI order"
-in_pmix "files against PCI order"
+if [ -n "$part" ]; then
+    restart_slurmd
+    each_way "files against PCI order"
+    in_pmix "files against PCI order"
+fi
 
 # --- without ConstrainDevices ---------------------------------------------------------------------
 

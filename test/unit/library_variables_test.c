@@ -412,7 +412,7 @@ TEST(test_auto_gpus)
     s->plan.usable.count = 4;
     s->node.nics[0].kind = NUIOA_NIC_ETHERNET;
     why(s, 0, NUIOA_AUTO_KIND);
-    s->plan.assignments[1].seen = calloc(2, sizeof(uint32_t));
+    s->plan.assignments[1].seen = nuioa_arena_take(&s->plan.arena, 2, sizeof(uint32_t));
     s->plan.assignments[1].seen_count = 2;
     s->plan.assignments[1].gpus_known = false;
     why(s, 1, NUIOA_AUTO_GPUS);

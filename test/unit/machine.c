@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
 
-#include "file.h"
-#include "topology/node_load.h"
-#include "unit.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MACHINE_DEVICES_MAX 64
-
-static void free_node(void *node)
-{
-    nuioa_node_free(node);
-    free(node);
-}
-
-struct nuioa_node *machine_new(void)
-{
-    struct nuioa_node *node = calloc(1, sizeof(*node));
-    assert_non_null(node);
-    unit_later(free_node, node);
-    return node;
-}
-
-struct nuioa_node *machine_load(const char *name, const char *distances)
-{
-    char file[128];
-    snprintf(file, sizeof(file), "../topologies/%s.xml", name);
-    const struct nuioa_source source = { *name == '/' ? name : file_of_sources(file), distances };
-    struct nuioa_node *node = machine_new();
-    struct nuioa_error err = { "" };
-    if (nuioa_node_load(node, &source, &err))
-        fail_msg("%s", err.text);
-    return node;
-}
 
 static void add_pus(struct nuioa_node *node, const struct shape *s, unsigned numa)
 {
