@@ -326,12 +326,12 @@ go_on() {
 
 three="0 1 3: 3 told, 3 known, 3 right, 0 shared"
 for when in ${part:+before} after; do
-    disturb $when kill
+    disturb "$when" kill
     start
     check "rank 2 dies $when nuioa's task_init: the others run and are right" \
         "$(values rank): $verdict" "$three"
     wait
-    disturb $when stop
+    disturb "$when" stop
     start
     check "rank 2 stops $when nuioa's task_init: the others run and are right" \
         "$(values rank): $verdict" "$three"
