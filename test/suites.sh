@@ -192,11 +192,8 @@ suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }
 suite_layers() { run_tap layers "$top/test/layers"; }
 # The disk of the guests: a minute of one processor, of which the other lane knows nothing.
 suite_image() {
-    if as_root "$top/test/guest/image" >&2; then
-        echo "ok - image: the guests' disk"
-    else
-        echo "not ok - image: the guests' disk was not made"
-    fi
+    as_root "$top/test/guest/image" >&2 && echo "ok - image: the guests' disk" && return
+    echo "not ok - image: the guests' disk was not made"
 }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_report() { run_tap report as_root "$top/test/report/report.t"; }

@@ -62,11 +62,14 @@ void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
 
 static void print_ranks(const struct nuioa_report_rows *rows, const char *host, FILE *out)
 {
-    double heaviest = nuioa_report_heaviest(rows->row, rows->count);
+    double heaviest = 0;
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
     table.lost = rows->lost;
     nuioa_report_add_heads(&table);
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->row[i].count == 1 && rows->row[i].weight > heaviest)
+            heaviest = rows->row[i].weight;
     for (uint32_t i = 0; i < rows->count; i++)
         nuioa_report_add_row(&table, host, &rows->row[i], heaviest);
     nuioa_text_table_print(&table, out, 2);

@@ -91,12 +91,3 @@ void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
         row->weight < 0 ? "" : nuioa_report_number(row->weight, weight, sizeof(weight)));
     nuioa_text_table_add(table, "%.*s", bar, full_bar);
 }
-
-double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (rows[i].count == 1 && rows[i].weight > most)
-            most = rows[i].weight;
-    return most;
-}

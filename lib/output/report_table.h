@@ -17,8 +17,7 @@
 #define NUIOA_REPORT_RANKS_MAX 64
 
 /* A row of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, levels
- * and memory policy. A text that is too long is cut and ends in "..". Nodes send srun this
- * struct as it is: for a change of it count up WIRE_VERSION (spank/report/wire.h). */
+ * and memory policy. A text that is too long is cut and ends in "..". */
 struct nuioa_report_row {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
@@ -49,9 +48,6 @@ void nuioa_report_add_heads(struct nuioa_text_table *table);
  * `heaviest` is the weight of the longest bar; 0: there are no bars. */
 void nuioa_report_add_row(struct nuioa_text_table *table, const char *host,
                           const struct nuioa_report_row *row, double heaviest);
-
-/* Returns the largest weight of a row with one rank; 0 if there is none. */
-double nuioa_report_heaviest(const struct nuioa_report_row *rows, uint32_t count);
 
 /* Writes a number, which is not negative, to `text`, an array of `size` bytes (32 are enough; a
  * longer text is cut). It is rounded to six significant digits or, from 100000 on, to a whole

@@ -24,7 +24,9 @@ struct text {
     { \
         offsetof(struct type, name), sizeof(((struct type *)0)->name) \
     }
-#define ROW(name) TEXT(nuioa_report_row, name)
+/* Those of a row, which have the same names in struct wire_row and struct nuioa_report_row. */
+#define ROW_TEXTS(DO) DO(ranks) DO(cpus) DO(numas) DO(memory) DO(nic) DO(gpus) DO(path)
+#define ROW(name) TEXT(wire_row, name),
 static const struct text head_texts[] = { TEXT(wire_record, host),
                                           TEXT(wire_record, reason),
                                           TEXT(wire_record, distances),
@@ -35,8 +37,7 @@ static const struct text nic_texts[] = { TEXT(wire_nic, label),
                                          TEXT(wire_nic, gpus),
                                          TEXT(wire_nic, fabric),
                                          { 0, 0 } };
-static const struct text row_texts[] = { ROW(ranks), ROW(cpus), ROW(numas), ROW(memory),
-                                         ROW(nic),   ROW(gpus), ROW(path),  { 0, 0 } };
+static const struct text row_texts[] = { ROW_TEXTS(ROW){ 0, 0 } };
 static const struct text warning_texts[] = { { 0, 256 }, { 0, 0 } };
 
 static bool is_printable(char c, bool lines)
@@ -129,16 +130,24 @@ static uint32_t less(size_t a, size_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-static uint32_t put_rows(const struct record_source *s, struct nuioa_report_row *rows)
+static void put_row(const struct nuioa_report_row *row, struct wire_row *to)
+{
+#define PUT(name) put_text(to->name, sizeof(to->name), row->name, false);
+    ROW_TEXTS(PUT)
+    to->count = row->count;
+    to->level = row->level;
+    to->leads = row->leads;
+    to->gpu_level = row->gpu_level;
+    to->weight = row->weight;
+}
+
+static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
 {
     struct nuioa_report_rows made;
     nuioa_report_rows_make(&made, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
     uint32_t count = less(made.count, WIRE_ROWS_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        for (const struct text *t = row_texts; t->size; t++)
-            make_printable((char *)&made.row[i] + t->at, t->size, false);
-        rows[i] = made.row[i];
-    }
+    for (uint32_t i = 0; i < count; i++)
+        put_row(&made.row[i], &rows[i]);
     nuioa_report_rows_free(&made);
     return count;
 }
@@ -178,7 +187,7 @@ size_t record_make(const struct record_source *s, void *bytes)
     struct wire_record *head = bytes;
     struct wire_nic *nics = (struct wire_nic *)(head + 1);
     uint32_t nic_count = put_nics(s->node, nics);
-    struct nuioa_report_row *rows = (struct nuioa_report_row *)(void *)(nics + nic_count);
+    struct wire_row *rows = (struct wire_row *)(void *)(nics + nic_count);
     uint32_t row_count = put_rows(s, rows);
     uint32_t warning_count = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
     size_t text = s->text ? strlen(s->text) + 1 : 0;
@@ -278,6 +287,21 @@ int record_read(const void *bytes, size_t length, struct record *r)
     if (length != r->length)
         return -EINVAL;
     return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
+}
+
+struct nuioa_report_row record_row(const struct record *r, uint32_t i)
+{
+    const struct wire_row *from = &r->rows[i];
+    struct nuioa_report_row row = {
+        .count = from->count,
+        .level = from->level,
+        .leads = from->leads,
+        .gpu_level = from->gpu_level,
+        .weight = from->weight,
+    };
+#define TAKE(name) nuioa_copy(row.name, sizeof(row.name), from->name);
+    ROW_TEXTS(TAKE)
+    return row;
 }
 
 bool record_copy(const struct record *from, bool whole, struct record *to)

@@ -30,17 +30,20 @@ size_t record_make(const struct record_source *source, void *bytes);
  * these. */
 struct record {
     const struct wire_record *head;
-    const struct wire_nic *nics;         /* [head->nic_count] */
-    const struct nuioa_report_row *rows; /* [head->row_count] */
-    const char (*warnings)[256];         /* [head->warning_count] */
-    const char *text;                    /* the report for the option `explain`; NULL: none */
-    size_t length;                       /* of all, in bytes from `head` on */
+    const struct wire_nic *nics; /* [head->nic_count] */
+    const struct wire_row *rows; /* [head->row_count] */
+    const char (*warnings)[256]; /* [head->warning_count] */
+    const char *text;            /* the report for the option `explain`; NULL: none */
+    size_t length;               /* of all, in bytes from `head` on */
 };
 
 /* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,
  * counts and numbers, and that texts end and are printable. `bytes` is aligned to 8 bytes. Returns
  * 0 or -EINVAL; after an error *record is undefined. */
 int record_read(const void *bytes, size_t length, struct record *record);
+
+/* Returns row `i` as one of the report's table. */
+struct nuioa_report_row record_row(const struct record *record, uint32_t i);
 
 /* Copies a record; unless `whole` the copy has no NICs, rows and text. Returns true and *to, whose
  * head the caller frees, and with it all; or false without memory, and *to is as it was. */

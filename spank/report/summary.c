@@ -72,7 +72,7 @@ static uint64_t digest_of(const struct record *r)
     uint64_t digest = nuioa_hash(node_diff_digest(r), numbers, sizeof(numbers));
     digest = nuioa_hash_text(digest, h->distances);
     for (uint32_t i = 0; i < h->row_count; i++) {
-        const struct nuioa_report_row *l = &r->rows[i];
+        const struct wire_row *l = &r->rows[i];
         const uint32_t facts[] = { l->count, l->level, l->leads, l->gpu_level };
         digest = nuioa_hash(digest, facts, sizeof(facts));
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
@@ -153,7 +153,9 @@ void summary_add(struct summary *s, const struct record *r)
     s->record_count++;
     add_totals(&s->totals, r->head);
     add_flows(s, r->head);
-    s->heaviest = fmax(s->heaviest, nuioa_report_heaviest(r->rows, r->head->row_count));
+    for (uint32_t i = 0; i < r->head->row_count; i++)
+        if (r->rows[i].count == 1)
+            s->heaviest = fmax(s->heaviest, r->rows[i].weight);
     if (record_copy(r, true, &s->nodes[place].record))
         s->nodes[place].equals = class_of(s, place);
     for (uint32_t i = 0; !was_large && is_large(s) && i < s->node_count; i++)
@@ -197,8 +199,10 @@ static void print_ranks(const struct summary *s, FILE *out)
     nuioa_report_add_heads(&table);
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct record *r = record_of(s, i);
-        for (uint32_t k = 0; r && k < r->head->row_count; k++)
-            nuioa_report_add_row(&table, r->head->host, &r->rows[k], s->heaviest);
+        for (uint32_t k = 0; r && k < r->head->row_count; k++) {
+            const struct nuioa_report_row row = record_row(r, k);
+            nuioa_report_add_row(&table, r->head->host, &row, s->heaviest);
+        }
     }
     nuioa_text_table_print(&table, out, 2);
 }

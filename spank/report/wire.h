@@ -35,9 +35,8 @@
 
 #define WIRE_VARIABLE NUIOA_VARIABLE_COLLECTOR
 
-/* Counted up for every change of a struct below or of struct nuioa_report_row, unless only a field
- * that was always 0 gets a meaning. Versions do not understand each other: the node then prints its
- * own report. */
+/* Counted up for every change of a struct below, unless only a field that was always 0 gets a
+ * meaning. Versions do not understand each other: the node then prints its own report. */
 #define WIRE_VERSION 13
 
 #define WIRE_TAKEN '+'
@@ -91,8 +90,8 @@ struct wire_record {
     /* Vendor and model of the GPUs, such as "nvidia 10de:2330"; in their order where they are
      * unlike: "4 nvidia 10de:2330, 4 nvidia 10de:20b0"; "": there are none. */
     char gpus[48];
-    /* struct wire_nic nics[nic_count]; struct nuioa_report_row rows[row_count]
-     * (output/report_table.h); char warnings[warning_count][256]; char text[text_length] */
+    /* struct wire_nic nics[nic_count]; struct wire_row rows[row_count]; char
+     * warnings[warning_count][256]; char text[text_length] */
 };
 
 struct wire_nic {
@@ -111,13 +110,21 @@ struct wire_nic {
     char fabric[24]; /* prefix of its InfiniBand subnet; "": unknown, or another kind of network */
 };
 
+/* A row of the table of ranks: struct nuioa_report_row (output/report_table.h), which may change
+ * without this one. */
+struct wire_row {
+    char ranks[64], cpus[64], numas[32], memory[32], nic[48], gpus[32], path[8];
+    uint32_t count, level, leads, gpu_level;
+    double weight;
+};
+
 /* The largest size in bytes of a record. */
 #define WIRE_RECORD_MAX \
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
-     WIRE_ROWS_MAX * sizeof(struct nuioa_report_row) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
+     WIRE_ROWS_MAX * sizeof(struct wire_row) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
 _Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 480 &&
-                   sizeof(struct wire_nic) == 152 && sizeof(struct nuioa_report_row) == 304,
+                   sizeof(struct wire_nic) == 152 && sizeof(struct wire_row) == 304,
                "structs of the protocol have no padding");
 
 #endif

@@ -42,7 +42,6 @@ build_disturb() {
 }
 build_keys() {
     local top=$here/../.. lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.1
-    mkdir -p "$1/usr/lib"
     cp -L "$lib" "$1/usr/lib/"
     # shellcheck disable=SC2046
     compile "$1" -I"$top" -o "$1/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \

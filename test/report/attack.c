@@ -211,7 +211,7 @@ static void long_arrays(void)
         { "too many NICs", offsetof(struct wire_record, nic_count), WIRE_NICS_MAX + 1,
           sizeof(struct wire_nic) },
         { "too many rows", offsetof(struct wire_record, row_count), WIRE_ROWS_MAX + 1,
-          sizeof(struct nuioa_report_row) },
+          sizeof(struct wire_row) },
         { "too many warnings", offsetof(struct wire_record, warning_count), WIRE_WARNINGS_MAX + 1,
           256 },
         { "too long a text", offsetof(struct wire_record, text_length), WIRE_TEXT_MAX + 1, 1 },

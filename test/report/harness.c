@@ -252,14 +252,14 @@ struct content content_of(uint32_t node, uint32_t node_count)
     };
     snprintf(c.head.host, sizeof(c.head.host), "node%u", node + 1);
     for (uint32_t i = 0; i < 2; i++) {
-        c.rows[i] = (struct nuioa_report_row){ .numas = "1",
-                                               .memory = "preferred:1",
-                                               .nic = "mlx5_0:1",
-                                               .gpus = "0-1",
-                                               .path = "PIX",
-                                               .count = 1,
-                                               .leads = i == 0,
-                                               .weight = 1 };
+        c.rows[i] = (struct wire_row){ .numas = "1",
+                                       .memory = "preferred:1",
+                                       .nic = "mlx5_0:1",
+                                       .gpus = "0-1",
+                                       .path = "PIX",
+                                       .count = 1,
+                                       .leads = i == 0,
+                                       .weight = 1 };
         snprintf(c.rows[i].ranks, sizeof(c.rows[i].ranks), "%u", 2 * node + i);
         snprintf(c.rows[i].cpus, sizeof(c.rows[i].cpus), "%u", i);
     }

@@ -58,7 +58,7 @@ bool srun_is_clean(const struct srun *s);
 struct content {
     struct wire_record head;
     struct wire_nic nic;
-    struct nuioa_report_row rows[2];
+    struct wire_row rows[2];
     char warning[256];
     char text[16];
 };

@@ -25,14 +25,14 @@ void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t coun
         .advice = UINT32_MAX, /* also what this version does not know */
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
-    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct nuioa_report_row);
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_row);
     char *bytes = calloc(1, *length);
     snprintf(head.host, sizeof(head.host), "n%u", node + 1);
     snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < count; i++) {
-        struct nuioa_report_row row = {
+        struct wire_row row = {
             .numas = "0",
             .memory = "default",
             .nic = "mlx5_0:1",

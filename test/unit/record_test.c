@@ -35,8 +35,8 @@ static void records(void **state)
                                       offsetof(struct wire_record, sent),
                                       offsetof(struct wire_record, sent_off),
                                       sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                                          3 * sizeof(struct nuioa_report_row) +
-                                          offsetof(struct nuioa_report_row, weight) };
+                                          3 * sizeof(struct wire_row) +
+                                          offsetof(struct wire_row, weight) };
     static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
         for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
@@ -48,17 +48,17 @@ static void records(void **state)
         }
     assert_int_equal(record_read(bytes, length, &record), 0);
     /* a text without an end, and one that is no text */
-    char *last = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                 3 * sizeof(struct nuioa_report_row);
+    char *last =
+        bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_row);
     assert_string_equal(record.rows[3].gpus, "0-1");
     assert_string_equal(record.rows[3].path, "PIX");
     assert_int_equal(record.rows[3].gpu_level, 2);
-    memset(last + offsetof(struct nuioa_report_row, path), 'x', sizeof(record.rows->path));
+    memset(last + offsetof(struct wire_row, path), 'x', sizeof(record.rows->path));
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    memset(last + offsetof(struct nuioa_report_row, path), 0, sizeof(record.rows->path));
-    last[offsetof(struct nuioa_report_row, gpus)] = '\n';
+    memset(last + offsetof(struct wire_row, path), 0, sizeof(record.rows->path));
+    last[offsetof(struct wire_row, gpus)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    last[offsetof(struct nuioa_report_row, gpus)] = '0';
+    last[offsetof(struct wire_row, gpus)] = '0';
     assert_int_equal(record_read(bytes, length, &record), 0);
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
@@ -164,9 +164,9 @@ static void rows_and_lines(void **state)
     assert_int_equal(record.head->row_count, rows.count);
     assert_true(rows.count > 0);
     for (uint32_t i = 0; i < rows.count; i++) {
-        const struct nuioa_report_row *got = &record.rows[i];
-        assert_memory_equal(got, &rows.row[i], sizeof(*got));
-        assert_true(*got->gpus && *got->path && *got->memory && got->weight > 0);
+        const struct nuioa_report_row got = record_row(&record, i);
+        assert_memory_equal(&got, &rows.row[i], sizeof(got));
+        assert_true(*got.gpus && *got.path && *got.memory && got.weight > 0);
     }
     nuioa_report_rows_free(&rows);
     free(bytes);
