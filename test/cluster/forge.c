@@ -39,11 +39,22 @@ static bool is_plugins(const void *caller)
     return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "nuioa.so");
 }
 
-int poll(struct pollfd *fds, nfds_t count, int timeout)
+static int ask(const void *caller, struct pollfd *fds, nfds_t count, int ms)
 {
-    while (getenv("FORGERY_SILENT") && is_plugins(__builtin_return_address(0)))
+    const struct timespec time = { ms / 1000, ms % 1000 * 1000000L };
+    while (getenv("FORGERY_SILENT") && is_plugins(caller))
         pause();
-    return ppoll(
-        fds, count,
-        timeout < 0 ? NULL : &(struct timespec){ timeout / 1000, timeout % 1000 * 1000000L }, NULL);
+    return ppoll(fds, count, ms < 0 ? NULL : &time, NULL);
+}
+
+int poll(struct pollfd *fds, nfds_t count, int ms)
+{
+    return ask(__builtin_return_address(0), fds, count, ms);
+}
+
+/* What poll() is with _FORTIFY_SOURCE. */
+int __poll_chk(struct pollfd *fds, nfds_t count, int ms, size_t bytes)
+{
+    (void)bytes;
+    return ask(__builtin_return_address(0), fds, count, ms);
 }

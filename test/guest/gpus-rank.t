@@ -15,7 +15,6 @@ if [ ! -e /nuioa/settings ]; then
     . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
     (set -e; build_disturb "$payload") || exit
-    # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus6 --cgroup --timeout 1500 --payload "$payload" \
         --plugstack "deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
     exit

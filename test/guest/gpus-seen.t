@@ -14,7 +14,6 @@ if [ ! -e /nuioa/settings ]; then
     use_slurm
     needs "GPUs that several ranks see" pmix
     (set -e; build_keys "$payload") || exit
-    # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 1500 --payload "$payload" \
         --plugstack "deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
     exit

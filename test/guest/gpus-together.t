@@ -6,7 +6,6 @@ if [ ! -e /nuioa/settings ]; then
     # shellcheck source=payload.sh
     . "$(dirname "$(readlink -f "$0")")/payload.sh"
     use_slurm
-    # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus6 --cgroup --timeout 1500 --payload "$payload" \
         --plugstack "deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
     exit

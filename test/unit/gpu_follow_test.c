@@ -71,12 +71,6 @@ TEST(test_unequal_sockets)
     check(s, "0-2;4;0-2;0-2", NUIOA_REASON_FOLLOW_FAR);
     plan_case_bind(s, "0-3;4-5;0-3;4-5");
     check(s, "0-3;4-5;0-3;4-5", NUIOA_REASON_FOLLOW_FAR);
-}
-
-/* Masks of unequal sizes are not exchanged, and nobody gets fewer CPUs. */
-TEST(test_sizes)
-{
-    struct plan_case *s = crossed();
     plan_case_bind(s, "0;4,6;1;5");
     check(s, "0;4,6;1;5", NUIOA_REASON_FOLLOW_FAR);
     plan_case_bind(s, "0;4,6;1-2;5");

@@ -8,9 +8,8 @@
 /* Nodes for unit tests: one that hwloc loads, and others built by hand, so that the placement code
  * is tested without hwloc's loaders. */
 
-/* With cmocka alone (machine_load.c): loads test/topologies/NAME.xml, or the file or dump of an
- * absolute path, with the site's file of distances or NULL. An error ends the test; the node is
- * freed when it has ended. */
+/* With cmocka alone: loads test/topologies/NAME.xml, or the file or dump of an absolute path, with
+ * the site's file of distances or NULL. An error ends the test, whose end frees the node. */
 struct nuioa_node *machine_load(const char *name, const char *distances);
 
 /* An empty node, which is freed when the test has ended. */
