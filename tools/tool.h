@@ -13,7 +13,7 @@
 /* The exit status: the command did what was asked; it could not; it was used wrongly. */
 enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
 
-/* What a command returns after --help, whose exit status is TOOL_DONE. */
+/* A command returns this after --help; its exit status is then TOOL_DONE. */
 enum { TOOL_HELPED = -1 };
 
 /* Prints "nuioa: MESSAGE" on stderr, one line of at most 255 bytes that is formatted as by printf.

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Groups of hosts with the same text, for messages such as "node[1-3]: text". */
+/* Groups of hosts with the same text, for messages such as "node[1-3]: text". Only srun's child,
+ * which is the user, has them: slurmstepd must give libslurm no list that a user can write. */
 
 /* The largest number of groups, which is that of different texts. */
 #define HOST_GROUPS_MAX 24

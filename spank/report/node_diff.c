@@ -40,7 +40,7 @@ static const struct wire_nic *find(const struct record *r, const char *label)
     return NULL;
 }
 
-/* What may differ of a NIC, and the words before it. */
+/* A NIC may differ in these facts; each has its words in front of it. */
 enum fact { KIND, STATE, PLACE, RATE, PURPOSE, GPUS, FACTS };
 static const char verbs[FACTS][16] = { "is", "is", "is on", "has", "is", "is beside" };
 

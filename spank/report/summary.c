@@ -103,7 +103,7 @@ static struct node_class *class_of(struct summary *s, uint32_t place)
 
 /* --- collecting --- */
 
-/* Of the nodes of a large job, only the models of the classes keep what is not printed for each. */
+/* In a large job only the model of each class keeps what is not printed for each node. */
 static void shorten(struct node *node)
 {
     const struct record whole = node->record;

@@ -52,7 +52,7 @@ int poll(struct pollfd *fds, nfds_t count, int ms)
     return ask(__builtin_return_address(0), fds, count, ms);
 }
 
-/* What poll() is with _FORTIFY_SOURCE. */
+/* The C library calls this in place of poll() with _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int ms, size_t bytes)
 {
     (void)bytes;

@@ -32,7 +32,7 @@ static void gpu(struct plan_case *s, const char *name, const char *value)
     machine_gpu(&s->node, (unsigned)atoi(value));
 }
 
-/* What is wrong with the NICs or the GPUs of the node, or with its NUMA nodes. */
+/* Makes something wrong with the NICs, the GPUs or the NUMA nodes of the node. */
 static void fault(struct plan_case *s, const char *name, const char *value)
 {
     struct nuioa_nic *first = &s->node.nics[0];

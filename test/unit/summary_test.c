@@ -241,7 +241,7 @@ static void many_texts(void **state)
     host_groups_free(&groups);
 }
 
-/* Who has not answered is named only where the list is that of the step. */
+/* The report names nodes that have not answered only where the list is that of the step. */
 static void others(void **state)
 {
     (void)state;

@@ -2,7 +2,7 @@
 #ifndef TEST_UNIT_H
 #define TEST_UNIT_H
 
-/* What a unit test begins with: cmocka, the headers of C that most tests need, and tests that list
+/* A unit test begins with this: cmocka, the headers of C that most tests need, and tests that list
  * themselves, so that a program has no main().
  *
  *     TEST(test_sum)
