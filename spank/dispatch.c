@@ -5,7 +5,6 @@
 #include "spank/slurmd.h"
 #include "spank/srun/salloc.h"
 #include "spank/srun/srun.h"
-#include "spank/srun/step_layout.h"
 #include "spank/stepd/stepd.h"
 #include "spank/task/task.h"
 #include "util/clock.h"
@@ -79,7 +78,6 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
         /* Each srun inside the allocation reads the other option sources itself. */
         srun_check_hints(&flags);
         flags_export(&flags, spank);
-        step_layout_forget_outer();
         salloc_advise();
         flags.component_over = true;
         break;

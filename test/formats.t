@@ -136,14 +136,6 @@ prints profile-matrix 0 "$tool" profile "$work/matrix" --metric avg --json
 prints profile-openmpi 0 "$tool" profile "$work/monitoring" --json
 documents "nuioa profile --json" profile-nodes profile-matrix profile-openmpi
 
-printf 'SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[2-3]\n' >"$work/network"
-prints layout 0 "$tool" layout "$work/profile" --nodes 4 --tasks-per-node 16 --json
-prints layout-switches 0 "$tool" layout "$work/profile" --nodes 4 --tasks-per-node 16 \
-    --network "$work/network" --json
-printf 'nuioa-profile 1\nranks 4\n' >"$work/silent"
-prints layout-silent 0 "$tool" layout "$work/silent" --nodes 2 --tasks-per-node 2 --json
-documents "nuioa layout --json" layout layout-switches layout-silent
-
 "$here/unit/doctor-node.py" "$work/healthy"
 mkdir "$work/empty"
 prints doctor-healthy 0 "$tool" doctor --root "$work/healthy" --json
@@ -203,8 +195,7 @@ in_sources() {
 }
 set_for_ranks=$(in_sources 'put\(&?b, "([A-Z0-9_]+)=' lib)
 by_setenv=$(in_sources 'spank_setenv\([a-z]+, "([A-Z_]+)"' spank)
-han=$(in_sources 'define NUIOA_HAN_PRIORITY "([A-Za-z_]+)"' lib)
-set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" "$han" | sort -u)
+set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" | sort -u)
 mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -v TRACE)
 mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
 mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)

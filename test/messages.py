@@ -31,7 +31,6 @@ SEEN_BY = (
     (r"lib/topology/(cache|node_serialize)", "administrator, slurmd.log or nuioa cache"),
     (r"lib/topology/distance_site", "administrator, slurmd.log or a tool"),
     (r"lib/(ranks|plan|slots|nics|output)/", "user, srun or a tool"),
-    (r"lib/layout/", "user, nuioa layout"),
     (r"lib/", "user, srun or a tool"),
     (r"spank/(srun|report)/", "user, srun"),
     (r"spank/task/", "user, in the job's output"),
@@ -47,7 +46,7 @@ DO = (
      "Free memory, or request more (srun --mem)."),
     (r"REASON", "Remove the cause that REASON names."),
     (r"topology/(cache|node_serial)", "Run nuioa cache as root on the node."),
-    (r"lib/(profile/profile|topology/distance_site|layout)|probe/latency|plan_input",
+    (r"lib/(profile/profile|topology/distance_site)|probe/latency|plan_input",
      "Correct the file or the value that the message names."),
     (r"", ""),
 )

@@ -8,7 +8,6 @@
 int tool_cache(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_exec(int argc, char **argv);
-int tool_layout(int argc, char **argv);
 int tool_plan(int argc, char **argv);
 int tool_probe(int argc, char **argv);
 int tool_profile(int argc, char **argv);

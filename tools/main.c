@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tools/commands.h"
-#include "tools/program.h"
 #include "tools/python.h"
 #include "tools/tool.h"
+#include "util/subprocess.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
@@ -20,7 +21,6 @@ static const char usage[] =
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  compare  run a program without and with nuioa, and say whether it is faster\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
-    "  layout   say which ranks should share a node, and which a switch\n"
     "  doctor   find what on this node keeps ranks from their NIC, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
@@ -37,10 +37,9 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "topo", tool_topo },       { "plan", tool_plan },       { "exec", tool_exec },
-    { "probe", tool_probe },     { "profile", tool_profile }, { "layout", tool_layout },
-    { "doctor", tool_doctor },   { "cache", tool_cache },     { "compare", tool_compare },
-    { "traffic", tool_traffic },
+    { "topo", tool_topo },   { "plan", tool_plan },       { "exec", tool_exec },
+    { "probe", tool_probe }, { "profile", tool_profile }, { "doctor", tool_doctor },
+    { "cache", tool_cache }, { "compare", tool_compare }, { "traffic", tool_traffic },
 };
 
 /* Writes the names of all commands, and returns `text`. */
@@ -65,16 +64,32 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+/* Becomes man(1), which writes to `fd` where the manual `page` is. */
+static void ask_for_page(int fd, void *page)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 2) >= 0 && dup2(fd, 1) >= 0)
+        execlp("man", "man", "-w", "1", (const char *)page, NULL);
+}
+
+static bool has_page(char *page)
+{
+    void *path = NULL;
+    size_t length = 0;
+    bool is_there =
+        !nuioa_subprocess_run(ask_for_page, page, 2000, 1 << 16, &path, &length) && length;
+    free(path);
+    return is_there;
+}
+
 /* On a terminal becomes man(1) with the manual of the command. Elsewhere, as in a script or a pipe,
  * and where there is no manual, prints the options. */
 static int show_help(const struct command *command)
 {
-    char page[32], name[16], help[] = "--help", *path = NULL;
+    char page[32], name[16], help[] = "--help";
     snprintf(page, sizeof(page), "nuioa-%s", command->name);
-    const char *const ask[] = { "man", "-w", "1", page, NULL };
-    if (isatty(STDOUT_FILENO) && !program_output(ask, &path))
+    if (isatty(STDOUT_FILENO) && has_page(page))
         execlp("man", "man", "1", page, NULL);
-    free(path);
     snprintf(name, sizeof(name), "%s", command->name);
     return command->run(2, (char *[]){ name, help, NULL });
 }

@@ -70,19 +70,6 @@ static int write_out(const struct job *job, const struct nuioa_profile *profile)
     return rc ? tool_fail("%s", err.text) : TOOL_DONE;
 }
 
-/* Prints the line of a script that lays the ranks out by the profile, if that is one file and has
- * pairs, which a layout can change. */
-static void print_layout_line(const struct job *job, const struct nuioa_profile *profile)
-{
-    uint32_t pairs = 0;
-    for (uint32_t i = 0; i < profile->flow_count; i++)
-        pairs += !profile->flows[i].collective;
-    if (job->word_count == 1 && pairs && !job->copies[0].file)
-        printf("\nIn a job on several nodes, ranks that communicate can share a node:\n"
-               "    srun -n %u $(nuioa layout %s) --nuioa PROGRAM\n",
-               profile->rank_count, job->words[0]);
-}
-
 /* The library reads no pipe, because a launch must not wait for one. So that the command can, a
  * pipe is copied to a file without a name first. Returns 0 or an exit status. */
 static int copy_pipe(struct copy *copy, const char *word)
@@ -151,8 +138,6 @@ static int answer(const struct job *job)
         summary.slices.read_s = read_s;
         if (!rc)
             rc = job->json ? profile_print_json(&summary) : profile_print_text(&summary);
-        if (!rc && !job->json)
-            print_layout_line(job, &profile);
         profile_summary_free(&summary);
     }
     nuioa_profile_free(&profile);

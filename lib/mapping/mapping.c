@@ -90,21 +90,6 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
     f->budget.evaluations = part.evaluations;
 }
 
-/* Improves the mappings that the caller has named. A mapper's mean result may be better, and one of
- * these in a problem that has its order. */
-static void try_further(struct portfolio *f)
-{
-    enum { UNTIL = 9 }; /* a tenth of the budget stays for polish() */
-    for (uint32_t k = 0; k < f->problem->further_count; k++) {
-        const struct nuioa_start *start = &f->problem->further[k];
-        struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * UNTIL };
-        memcpy(f->candidate, start->slot_of, f->problem->task_count * sizeof(*f->candidate));
-        nuioa_refine(f->problem, f->candidate, false, &part);
-        consider(f, start->name);
-        f->budget.evaluations = part.evaluations;
-    }
-}
-
 /* Spends the rest of the budget on the best mapping. */
 static void polish(struct portfolio *f)
 {
@@ -131,8 +116,6 @@ static int run(struct portfolio *f)
     }
     for (size_t m = 0; m < sizeof(with_pairs) / sizeof(*with_pairs) && !is_late(f->problem); m++)
         try_mapper(f, &with_pairs[m]);
-    if (!is_late(f->problem))
-        try_further(f);
     if (!is_late(f->problem))
         polish(f);
     return is_late(f->problem) ? -ETIME : 0;

@@ -48,13 +48,6 @@ struct nuioa_load {
 
 #define NUIOA_CARDS_MAX 64
 
-/* A mapping to begin with: the slot of each task, and the name that struct nuioa_mapping then has
- * for what was made of it. */
-struct nuioa_start {
-    const char *name;
-    const uint32_t *slot_of; /* [task_count], valid as the result of a mapper */
-};
-
 /* All arrays belong to the caller, and nothing changes them. */
 struct nuioa_problem {
     uint32_t task_count;
@@ -71,12 +64,10 @@ struct nuioa_problem {
     const uint32_t *task_kind; /* [task_count]: the task needs a slot of this kind */
     const bool *pinned;        /* [task_count]: the task stays in its start slot; NULL: none is */
     const uint32_t *start;     /* [task_count]: the slot that Slurm chose */
-    uint32_t further_count;    /* more mappings that are improved, beside those of the mappers */
-    const struct nuioa_start *further; /* [further_count]; only in a problem with pairs */
-    uint32_t pair_count;               /* 0: weights only */
-    const struct nuioa_pair *pairs;    /* each pair is listed once */
-    const struct nuioa_load *load;     /* NULL: J has no third term. Of the mappers load_first and
-                                          load_search see it; for all others nuioa_map sets NULL */
+    uint32_t pair_count;       /* 0: weights only */
+    const struct nuioa_pair *pairs;  /* each pair is listed once */
+    const struct nuioa_load *load;   /* NULL: J has no third term. Of the mappers load_first and
+                                        load_search see it; for all others nuioa_map sets NULL */
     const struct nuioa_graph *graph; /* nuioa_map makes one for all mappers, whatever the caller has
                                         set; only hopsort and load_* do without */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */

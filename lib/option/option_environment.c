@@ -12,9 +12,9 @@ static bool is_private(const char *variable, size_t length)
 {
     static const char names[][32] = { NUIOA_VARIABLE_HINTS_LIST, NUIOA_VARIABLE_HINTS_PATH,
                                       NUIOA_VARIABLE_SWITCH,     NUIOA_VARIABLE_OVERLAP,
-                                      NUIOA_VARIABLE_OUTER,      NUIOA_VARIABLE_HAN,
-                                      NUIOA_VARIABLE_COLLECTOR,  NUIOA_VARIABLE_FORMER,
-                                      NUIOA_VARIABLE_STEP,       NUIOA_VARIABLE_EXPORTED };
+                                      NUIOA_VARIABLE_OUTER,      NUIOA_VARIABLE_COLLECTOR,
+                                      NUIOA_VARIABLE_FORMER,     NUIOA_VARIABLE_STEP,
+                                      NUIOA_VARIABLE_EXPORTED };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;

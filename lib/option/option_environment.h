@@ -29,11 +29,6 @@
  * srun has inherited the binding of CPUs or memory from another step. */
 #define NUIOA_VARIABLE_OUTER "SLURM_NUIOA_OUTER"
 
-/* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not
- * reach the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that the
- * other one is not the user's. */
-#define NUIOA_VARIABLE_HAN "SLURM_NUIOA_HAN"
-
 /* Where nodes send their part of the report: spank/report/wire.h. */
 #define NUIOA_VARIABLE_COLLECTOR "SLURM_NUIOA_COLLECTOR"
 

@@ -46,6 +46,9 @@
  *     probe_accept probe_judge probe_message probe_peer probe_peer_meet probe_remote probe_step
  *     probe_benchmark probe_cell probe_is_listening probe_kill_children probe_nics probe_nics_print
  *     probe_pair_run probe_process probe_process_start probe_processes_begin
+ *     NUIOA_HAN_PRIORITY NUIOA_VARIABLE_HAN SLURM_NUIOA_HAN nuioa_han_is_decided step_layout
+ *     nuioa_layout nuioa_network nuioa_host_list nuioa_task_counts_parse nuioa_start tool_layout
+ *     slurm_compat_has_argument program_output nuioa_pairs_merge
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {

@@ -36,12 +36,6 @@ bool nuioa_is_set_otherwise(char *const *environment, const char *name)
     return false;
 }
 
-bool nuioa_han_is_decided(char *const *environment)
-{
-    return nuioa_variable(environment, NUIOA_HAN_PRIORITY) ||
-           nuioa_variable(environment, "OMPI_MCA_coll");
-}
-
 const char *nuioa_block_next(const char **block, char *name, size_t size)
 {
     while (**block) {

@@ -20,13 +20,6 @@ bool nuioa_threads_are_placed(char *const *environment);
  * is another name of the same variable, or says how many progress threads a rank has. */
 bool nuioa_is_set_otherwise(char *const *environment, const char *name);
 
-/* The variable by which Open MPI uses its component coll/han, or with 0 does not. */
-#define NUIOA_HAN_PRIORITY "OMPI_MCA_coll_han_priority"
-
-/* Returns true if the environment says whether Open MPI uses coll/han, by this variable or by
- * OMPI_MCA_coll, a list of components. */
-bool nuioa_han_is_decided(char *const *environment);
-
 /* Reads the next setting of a block and advances *block: copies its name to name[size], and returns
  * its value, a part of the block. Returns NULL at the end. Settings without a name that fits are
  * passed over. */

@@ -72,11 +72,11 @@ static int compare_pairs(const void *a, const void *b)
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-uint32_t nuioa_pairs_merge(struct nuioa_pair *pairs, uint32_t count)
+/* Sorts pairs[count] and adds up those of the same two. Returns how many are left. */
+static uint32_t merge_pairs(struct nuioa_pair *pairs, uint32_t count)
 {
     uint32_t kept = 0;
-    if (count)
-        qsort(pairs, count, sizeof(*pairs), compare_pairs);
+    qsort(pairs, count, sizeof(*pairs), compare_pairs);
     for (uint32_t i = 0; i < count; i++) {
         if (kept && !compare_pairs(&pairs[kept - 1], &pairs[i]))
             pairs[kept - 1].bytes += pairs[i].bytes;
@@ -153,7 +153,7 @@ static int slice(struct slicer *s, const uint32_t *ranks, double *weight, struct
         if (!*pairs)
             return -ENOMEM;
         walk(s, ranks, *pairs);
-        *pair_count = nuioa_pairs_merge(*pairs, found);
+        *pair_count = merge_pairs(*pairs, found);
     }
     weigh_ranks(s, ranks, weight, warnings);
     return 0;

@@ -30,7 +30,4 @@ int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy p
                         struct nuioa_pair **pairs, uint32_t *pair_count,
                         struct nuioa_warnings *warnings);
 
-/* Sorts pairs[count] and adds up those of the same two. Returns how many are left. */
-uint32_t nuioa_pairs_merge(struct nuioa_pair *pairs, uint32_t count);
-
 #endif

@@ -156,15 +156,6 @@ char *slurm_compat_value(const char *name, char letter)
     return NULL;
 }
 
-bool slurm_compat_has_argument(const char *word)
-{
-    struct arguments all = open_arguments();
-    bool found = false;
-    for (const char *text; (text = next_argument(&all));)
-        found |= strstr(text, word) != NULL;
-    return found;
-}
-
 bool slurm_compat_chooses_gpus_late(void)
 {
     return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);

@@ -51,10 +51,6 @@ char *slurm_compat_salloc_command(void);
  * arbitrary, nor the directory of the ranks. */
 char *slurm_compat_value(const char *name, char letter);
 
-/* In srun: returns true if `word` is a part of any argument of the command line. Slurm does not
- * tell plugins what each component of a heterogeneous step was asked for. */
-bool slurm_compat_has_argument(const char *word);
-
 /* Returns true if this release of Slurm chooses the GPUs of a task in the task itself, for
  * --gpu-bind=closest and single by the CPUs that it runs on then: until every task has come so far,
  * that is to task_init, it may not be bound otherwise than Slurm bound it. */

@@ -15,7 +15,6 @@
 #include "spank/srun/report_srun.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
-#include "spank/srun/step_layout.h"
 #include "util/number.h"
 
 /* Ends srun, sbatch or salloc as they end for a wrong flag of their own: the user chooses the exit
@@ -164,8 +163,6 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct option_warnings warnings;
     struct nuioa_error err;
-    if (!context->warned)
-        step_layout_forget_outer();
     tell_switch(context->flags); /* it may move `environ` */
     struct option_sources sources = { argc, argv, environ, context->flags };
     context->hints_ranks.components++;
@@ -189,8 +186,6 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
         tell_overlap();
         tell_outer();
     }
-    if (context->hints_ranks.components > 1 && context->options.mode != NUIOA_OFF)
-        step_layout_check_components();
     report_srun_prepare(context);
     context->warned = true;
 }
@@ -229,8 +224,6 @@ void srun_user_init(struct srun_context *context, spank_t spank)
     warn_rank_count(context, spank);
     if (alone || *context->options.trace == '/') /* each component may have its own --chdir */
         trace_file_before(&context->trace, context->options.trace, spank);
-    if (alone && !nuioa_options_idle(&context->options))
-        step_layout_check(spank, context->options.mode != NUIOA_OFF);
     report_srun_start(context, spank);
 }
 

@@ -29,8 +29,7 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv);
 
 /* The hook local_user_init, when the step is known and no task runs yet: warns of what does not fit
  * the step (the number of ranks in hints, a launcher as program, a value of --nuioa taken for the
- * program, the list of -w), looks at the file of a trace, switches HAN off where it must
- * (step_layout.h), and starts the collector of the report. */
+ * program), looks at the file of a trace, and starts the collector of the report. */
 void srun_user_init(struct srun_context *context, spank_t spank);
 
 /* The hook exit: ends the collector of the report, says if a trace was not written, and frees what

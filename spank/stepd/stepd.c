@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "option/option_environment.h"
-#include "output/user_variables.h"
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
 #include "spank/stepd/launch.h"
@@ -149,25 +148,14 @@ static void unset(spank_t spank, const char *name)
         spank_unsetenv(spank, name);
 }
 
-/* Switches Open MPI's HAN off where srun has said so, and --export=NONE has kept its variable from
- * the ranks. */
-static void switch_han_off(spank_t spank)
-{
-    char **environment = step_environment(spank);
-    if (nuioa_variable(environment, NUIOA_VARIABLE_HAN) && !nuioa_han_is_decided(environment))
-        spank_setenv(spank, NUIOA_HAN_PRIORITY, "0", 0);
-}
-
 void stepd_init_post_opt(struct step_run *c, struct step_facts *f, spank_t spank, int argc,
                          char **argv)
 {
     uint64_t since_us = nuioa_cpu_us();
     c->facts = f;
     rank_settings_unset_exported(spank);
-    if (step_is_ordinary(spank)) {
+    if (step_is_ordinary(spank))
         begin_step(c, f, spank, argc, argv);
-        switch_han_off(spank);
-    }
     unset(spank, NUIOA_VARIABLE_HINTS_LIST);
     unset(spank, NUIOA_VARIABLE_HINTS_PATH);
     unset(spank, NUIOA_VARIABLE_OVERLAP);
@@ -180,25 +168,11 @@ void stepd_init_post_opt(struct step_run *c, struct step_facts *f, spank_t spank
 
 /* --- user_init: the job's stderr is connected ------------------------------------------------- */
 
-/* Slurm hands the order of a step's ranks over nodes (srun -m arbitrary, as nuioa layout prints it)
- * on to the ranks. There it ends each srun, sbatch and salloc that a rank starts with another
- * number of tasks: "hostlist specified 0 nodes". */
-static void unset_layout(spank_t spank)
-{
-    const char *distribution = nuioa_variable(step_environment(spank), "SLURM_DISTRIBUTION");
-    if (!distribution || strncmp(distribution, "arbitrary", strlen("arbitrary")) != 0)
-        return;
-    unset(spank, "SLURM_DISTRIBUTION");
-    unset(spank, "SLURM_HOSTFILE");
-}
-
 /* As much as possible is done before the tasks are forked, because the kernel copies each page that
  * is written after that (copy-on-write). With a plan, faults are printed after it; without one they
  * are printed here. */
 void stepd_user_init(struct step_run *c, spank_t spank)
 {
-    if (c->facts->options.mode != NUIOA_OFF)
-        unset_layout(spank);
     if (c->active) {
         uint64_t since_us = nuioa_cpu_us();
         publisher_open(c, spank);

@@ -20,8 +20,7 @@ void stepd_init_post_opt(struct step_run *run, struct step_facts *facts, spank_t
                          char **argv);
 
 /* The hook user_init, when the job's stderr is connected and no task is forked: opens the
- * connection to PMIx, and removes the order of ranks that nuioa layout has given to srun. If this
- * node will have no plan, it tells the user why. */
+ * connection to PMIx. If this node will have no plan, it tells the user why. */
 void stepd_user_init(struct step_run *run, spank_t spank);
 
 /* The hook task_post_fork, called for each task after it is forked and before any task runs: with

@@ -170,7 +170,6 @@ static bool put_user_files(void)
            put("nuioa-profile 1\nranks 4\npair 0 1 100 1 0\npair 0 2 500 5 0\n"
                "pair 2 3 400 4 0\n",
                "pairs.txt") &&
-           put("n1\nn2\nn2\nn1\n", "mirror.txt") && put("n2\nn1\nn2\nn1\n", "cyclic.txt") &&
            put("nuioa-profile 1\nranks 64 partial\nrank 1 900 900 9 9 0\n", "many.txt");
 }
 

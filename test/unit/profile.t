@@ -51,8 +51,7 @@ is "... costs less than where Slurm puts it" "$(json "d['cost']['plan'] < d['cos
 answers "a matrix" profile "$work/example.mat"
 like "how much in all" "$out" '^8 ranks, 56 pairs, 9\.3 KB'
 like "shares off the node of usual layouts" "$out" ' 2 block +86\.5 %'
-like "the line for srun" "$(tail -n 1 "$work/out")" "nuioa layout $work/example\\.mat"
-whole=$(head -n -3 "$work/out")
+whole=$(<"$work/out")
 is "the standard input" "$("$tool" profile - <"$work/example.mat")" "$whole"
 is "a pipe" "$("$tool" profile <(cat "$work/example.mat"))" "$whole"
 # shellcheck disable=SC2094 # two readers
@@ -167,17 +166,6 @@ answers "two directories that have all" profile "$work/monitoring" "$work/rest"
 is "... say nothing" "$(grep -c partial <<<"$out")" 0
 answers "single files" profile "$work/monitoring/m.0.prof"
 is "... are not said to lack any" "$(grep -c partial <<<"$out")" 0
-
-# --- the line to type ---
-
-run profile "$work/example.mat"
-is "it ends with the line that lays the ranks out" "$(tail -n 1 <<<"$out")" \
-    "    srun -n 8 \$(nuioa layout $work/example.mat) --nuioa PROGRAM"
-run profile "$work/example.mat" "$work/example.mat"
-is "... not with two files" "$(grep -c 'nuioa layout' <<<"$out")" 0
-printf 'nuioa-profile 1\nranks 2\ncoll 0 1 5 1 0\n' >"$work/collective"
-run profile "$work/collective"
-is "... nor with collectives alone" "$status|$(grep -c 'nuioa layout' <<<"$out")" "0|0"
 
 # --- files that must be refused ------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ if script=$(command -v script); then
 else
     skip "help plan on a terminal" "no script(1)"
 fi
-for arguments in "" topo plan exec traffic probe profile layout cache; do
+for arguments in "" topo plan exec traffic probe profile cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
         answers "nuioa $arguments $help" $arguments $help
