@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "util/word.h"
 
 /* slurmstepd has just forked the tasks, so the kernel copies each page that is written here
  * (copy-on-write). Therefore texts are on the heap, in their own length, and not in large buffers
@@ -15,16 +18,24 @@
 
 /* Reads a whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or
  * -errno. */
-static int read_text(const char *path, char **text)
+static int __attribute__((format(printf, 2, 3))) read_text(char **text, const char *path, ...)
 {
+    char *name;
     size_t size = 0;
+    va_list args;
+    va_start(args, path);
+    int length = vasprintf(&name, path, args);
+    va_end(args);
     *text = NULL;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return -errno;
-    ssize_t length = getdelim(text, &size, '\0', file);
-    int rc = length >= 0 ? 0 : ferror(file) ? -EIO : -ENOENT;
-    fclose(file);
+    if (length < 0)
+        return -ENOMEM;
+    FILE *file = fopen(name, "re");
+    int rc = file ? 0 : -errno;
+    free(name);
+    if (file && getdelim(text, &size, '\0', file) < 0)
+        rc = ferror(file) ? -EIO : -ENOENT;
+    if (file)
+        fclose(file);
     if (rc < 0) {
         free(*text);
         *text = NULL;
@@ -32,21 +43,13 @@ static int read_text(const char *path, char **text)
     return rc;
 }
 
-static int read_list(const char *path, hwloc_bitmap_t set)
+/* Reads the list in the first line. Returns 0; or -EINVAL, or -ENOENT if it is empty. */
+static int read_list(char *text, hwloc_bitmap_t set)
 {
-    char *text;
-    int rc = read_text(path, &text);
-    if (rc < 0)
-        return rc;
-    /* There is a text whenever read_text succeeds.
-     * NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
     text[strcspn(text, "\n")] = '\0';
     if (hwloc_bitmap_list_sscanf(set, text) < 0)
-        rc = -EINVAL;
-    else if (hwloc_bitmap_iszero(set))
-        rc = -ENOENT;
-    free(text);
-    return rc;
+        return -EINVAL;
+    return hwloc_bitmap_iszero(set) ? -ENOENT : 0;
 }
 
 /* The kernel writes the name, which begins with "/.." if the cgroup is outside of this process' own
@@ -58,127 +61,95 @@ static bool is_below_root(const char *group)
 
 /* Reads the list of a cgroup; a cgroup without the file, or with an empty list, has its
  * parent's. */
-static int read_upwards(const char *root, const char *group, const char *file, hwloc_bitmap_t cpus)
+static int read_upwards(const char *root, char *group, const char *file, hwloc_bitmap_t cpus)
 {
-    size_t length = strlen(group);
+    char *text, *slash;
     if (!is_below_root(group))
         return -EINVAL;
     for (;;) {
-        char *path;
-        while (length && group[length - 1] == '/')
-            length--;
-        if (asprintf(&path, "%s%.*s/%s", root, (int)length, group, file) < 0)
-            return -ENOMEM;
-        int rc = read_list(path, cpus);
-        free(path);
-        if (rc != -ENOENT || !length)
+        int rc = read_text(&text, "%s%s/%s", root, group, file);
+        if (!rc)
+            rc = read_list(text, cpus);
+        free(text);
+        if (rc != -ENOENT || !(slash = strrchr(group, '/')))
             return rc;
-        while (length && group[length - 1] != '/')
-            length--;
+        *slash = '\0';
     }
 }
 
-static bool has_word(const char *list, size_t length, const char *word)
-{
-    for (const char *end = list + length, *next; list < end; list = next + 1) {
-        next = memchr(list, ',', (size_t)(end - list));
-        next = next ? next : end;
-        if ((size_t)(next - list) == strlen(word) && !memcmp(list, word, strlen(word)))
-            return true;
-    }
-    return false;
-}
+/* A process' cgroup of version 1 that has its cpuset, and that of version 2; NULL: none. Both are
+ * parts of `text`, which the caller frees. */
+struct groups {
+    char *text, *cpuset, *second;
+};
 
-/* Finds the line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup whose CONTROLLERS have `wanted`; ""
- * finds the line of version 2. Returns its GROUP (malloc'd, caller frees); NULL: none. */
-static char *find_group(const char *text, const char *wanted)
+/* Reads the lines "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup; that of version 2 has no controllers.
+ * 0 or -errno, and no text. */
+static int read_groups(pid_t pid, struct groups *g)
 {
-    /* -Wanalyzer-null-dereference: the caller has a text.
-     * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *controllers = strchr(line, ':');
-        const char *group = controllers ? strchr(++controllers, ':') : NULL;
-        /* -Wanalyzer-null-argument: the caller has a text. */
-        size_t length = strcspn(line, "\n");
-        if (!group || group > line + length)
-            continue;
-        size_t width = (size_t)(group++ - controllers);
-        if (*wanted ? has_word(controllers, width, wanted) : !width)
-            return strndup(group, (size_t)(line + length - group));
+    *g = (struct groups){ 0 };
+    int rc = read_text(&g->text, "/proc/%d/cgroup", (int)pid);
+    char *rest = g->text, *line, *word;
+    while (!rc && (line = nuioa_next_word(&rest, "\n"))) {
+        strsep(&line, ":");
+        char *controllers = strsep(&line, ":");
+        if (line && !*controllers)
+            g->second = line;
+        while (line && (word = nuioa_next_word(&controllers, ",")))
+            if (!strcmp(word, "cpuset"))
+                g->cpuset = line;
     }
-    return NULL;
+    return rc;
 }
 
 int cgroup_cpus(pid_t pid, hwloc_bitmap_t cpus)
 {
-    char path[64], *text;
-    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-    int rc = read_text(path, &text);
-    if (rc < 0)
-        return rc;
-    char *first = find_group(text, "cpuset"), *second = first ? NULL : find_group(text, "");
-    if (first)
-        rc = read_upwards("/sys/fs/cgroup/cpuset", first, "cpuset.cpus", cpus);
-    else if (second)
-        rc = read_upwards("/sys/fs/cgroup", second, "cpuset.cpus.effective", cpus);
-    else
+    struct groups g;
+    int rc = read_groups(pid, &g);
+    if (g.cpuset)
+        rc = read_upwards("/sys/fs/cgroup/cpuset", g.cpuset, "cpuset.cpus", cpus);
+    else if (g.second)
+        rc = read_upwards("/sys/fs/cgroup", g.second, "cpuset.cpus.effective", cpus);
+    else if (!rc)
         rc = -ENOENT;
-    free(first);
-    free(second);
-    free(text);
+    free(g.text);
     return rc;
 }
 
 int cgroup_numas(pid_t pid, hwloc_bitmap_t numas)
 {
     static const char field[] = "Mems_allowed_list:";
-    char path[64], *text;
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    int rc = read_text(path, &text);
-    if (rc < 0)
-        return rc;
-    /* -Wanalyzer-null-argument: read_text succeeds with a text only.
-     * NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
-    char *value = strstr(text, field);
-    if (value) {
-        value += strlen(field);
-        value += strspn(value, " \t");
-        value[strcspn(value, "\n")] = '\0';
+    char *text, *value;
+    int rc = read_text(&text, "/proc/%d/status", (int)pid);
+    if (!rc) {
+        value = strstr(text, field);
+        rc = value ? read_list(value + strlen(field) + strspn(value + strlen(field), " \t"), numas)
+                   : -ENOENT;
     }
-    rc = !value ? -ENOENT : hwloc_bitmap_list_sscanf(numas, value) < 0 ? -EINVAL : 0;
     free(text);
     return rc;
 }
 
-/* Reads the name of the cgroup (version 2) of a process. 0 and *group (malloc'd, caller frees), or
- * negative as cgroup_open(). */
-static int read_group(pid_t pid, char **group)
+/* Returns 0 if the process is in a cgroup of version 2, or negative as cgroup_open(). */
+static int read_second(pid_t pid, struct groups *g)
 {
-    char path[64], *text;
-    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-    int rc = read_text(path, &text);
-    if (rc < 0)
-        return rc;
-    *group = find_group(text, "");
-    free(text);
-    rc = !*group ? -ENOENT : is_below_root(*group) ? 0 : -EINVAL;
-    if (rc < 0)
-        free(*group);
+    int rc = read_groups(pid, g);
+    if (!rc)
+        rc = !g->second ? -ENOENT : is_below_root(g->second) ? 0 : -EINVAL;
     return rc;
 }
 
 int cgroup_open(pid_t pid)
 {
-    char *group, *directory = NULL;
-    int rc = read_group(pid, &group);
-    if (rc < 0)
-        return rc;
-    if (asprintf(&directory, "/sys/fs/cgroup%s", group) < 0)
+    struct groups g;
+    char *directory = NULL;
+    int rc = read_second(pid, &g);
+    if (!rc && asprintf(&directory, "/sys/fs/cgroup%s", g.second) < 0)
         rc = -ENOMEM;
-    else if ((rc = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+    else if (!rc && (rc = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         rc = -errno;
     free(directory);
-    free(group);
+    free(g.text);
     return rc;
 }
 
@@ -194,11 +165,11 @@ static bool cut(char *group, const char *part)
 
 void cgroup_leave_step(pid_t pid)
 {
-    char *group, *path;
-    if (read_group(pid, &group) < 0)
-        return;
-    if (cut(group, "slurm") && cut(group, "step_") && cut(group, "") &&
-        asprintf(&path, "/sys/fs/cgroup%s/system/cgroup.procs", group) >= 0) {
+    struct groups g;
+    char *path;
+    if (!read_second(pid, &g) && cut(g.second, "slurm") && cut(g.second, "step_") &&
+        cut(g.second, "") &&
+        asprintf(&path, "/sys/fs/cgroup%s/system/cgroup.procs", g.second) >= 0) {
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         if (fd >= 0) {
             dprintf(fd, "%d", (int)pid); /* it is no harm if it stays */
@@ -206,5 +177,5 @@ void cgroup_leave_step(pid_t pid)
         }
         free(path);
     }
-    free(group);
+    free(g.text);
 }
