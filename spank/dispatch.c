@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "spank/common/other_launcher.h"
 #include "spank/slurmd.h"
-#include "spank/srun/salloc.h"
 #include "spank/srun/srun.h"
 #include "spank/stepd/stepd.h"
 #include "spank/task/task.h"
@@ -78,7 +78,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
         /* Each srun inside the allocation reads the other option sources itself. */
         srun_check_hints(&flags);
         flags_export(&flags, spank);
-        salloc_advise();
+        other_launcher_in_salloc();
         flags.component_over = true;
         break;
     case S_CTX_REMOTE: begin_stepd(spank, argc, argv); break;

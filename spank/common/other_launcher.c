@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/common/other_launcher.h"
 
+#include <fcntl.h>
+#include <slurm/slurm.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "option/option_environment.h"
 #include "spank/common/log.h"
+#include "spank/common/slurm_compat.h"
+#include "spank/common/step.h"
+#include "util/sysfs.h"
 #include "util/word.h"
 
+#define SCRIPT_MAX (64 << 10)
 #define BLANKS " \t\r;&|()[]{}<>=,\"'`$"
 
 /* The names of a launcher, without what follows a dot (mpiexec.hydra), and what to type. */
@@ -20,7 +28,8 @@ static const struct {
     { "torchrun", "--no_python nuioa exec -- python train.py" },
 };
 
-bool other_launcher_is_asked(char *const *environment)
+/* sbatch and salloc --nuioa set SLURM_NUIOA. */
+static bool is_asked(char *const *environment)
 {
     struct nuioa_options options;
     nuioa_options_init(&options);
@@ -43,10 +52,11 @@ static bool advise_on(const char *word)
     return false;
 }
 
-void other_launcher_advise(char *script)
+/* `script` is a shell script, or the words of a command; NULL: nothing is said. */
+static void advise(char *script)
 {
     char *line, *word;
-    if (strstr(script, "nuioa exec"))
+    if (!script || strstr(script, "nuioa exec"))
         return;
     while ((line = nuioa_next_word(&script, "\n"))) {
         line += strspn(line, " \t");
@@ -54,4 +64,26 @@ void other_launcher_advise(char *script)
             if (advise_on(word))
                 return;
     }
+}
+
+void other_launcher_in_salloc(void)
+{
+    char shell[] = "mpirun";
+    char *command = is_asked(environ) ? slurm_compat_salloc_command() : NULL;
+    advise(command && !*command ? shell : command);
+    free(command);
+}
+
+void other_launcher_in_batch(spank_t spank)
+{
+    uint32_t id;
+    int argc = 0;
+    char **argv = NULL;
+    if (spank_get_item(spank, S_JOB_STEPID, &id) != ESPANK_SUCCESS || id != SLURM_BATCH_SCRIPT ||
+        !is_asked(step_environment(spank)) ||
+        spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
+        return;
+    char *script = nuioa_sysfs_lines(AT_FDCWD, SCRIPT_MAX, "%s", argv[0]);
+    advise(script);
+    free(script);
 }

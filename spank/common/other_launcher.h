@@ -2,18 +2,21 @@
 #ifndef SPANK_COMMON_OTHER_LAUNCHER_H
 #define SPANK_COMMON_OTHER_LAUNCHER_H
 
-#include <stdbool.h>
+#include <slurm/spank.h>
 
 /* Jobs whose ranks are started by mpirun and the like, and not by srun: the plugin never sees these
  * ranks. The daemons of mpirun are steps of srun on other nodes only, and Open MPI throws away what
  * is printed there, so that the script itself is read: as the user, and for this one line. */
 
-/* Returns true if `environment` ("NAME=VALUE" strings, ended by NULL; may be NULL) asks for nuioa:
- * sbatch and salloc --nuioa set SLURM_NUIOA there. */
-bool other_launcher_is_asked(char *const *environment);
+/* Both functions print one line that says what to type, if --nuioa was given to sbatch or salloc,
+ * and a launcher is named, and nuioa exec nowhere. */
 
-/* Prints one line that says what to type, if `script`, a shell script or the words of a command,
- * names such a launcher, and nuioa exec nowhere. The text is changed. */
-void other_launcher_advise(char *script);
+/* In init_post_opt of salloc, after flags_export: looks at its command. If that is the user's
+ * shell, mpirun is what he would type. sbatch says nothing: its batch step does. */
+void other_launcher_in_salloc(void);
+
+/* In the batch step of a job, before its script begins, as the user: reads the script. It does
+ * nothing in other steps. */
+void other_launcher_in_batch(spank_t spank);
 
 #endif

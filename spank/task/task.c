@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/task/task.h"
 
-#include "spank/task/batch_script.h"
+#include "spank/common/other_launcher.h"
 #include "spank/task/own_gpus.h"
 #include "spank/task/own_settings.h"
 #include "spank/task/trace_preload.h"
@@ -11,7 +11,7 @@ uint32_t *task_init(const struct step_run *c, spank_t spank)
     int local = -1;
     bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
                 local >= 0 && (uint32_t)local < c->facts->step.task_count;
-    batch_script_advise(spank);
+    other_launcher_in_batch(spank);
     if (ours)
         own_gpus_tell(c, (uint32_t)local, spank);
     if (ours) {
