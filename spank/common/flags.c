@@ -16,16 +16,20 @@ static const char *flag_name(const struct nuioa_option *option, char *text)
     return text + strlen("--");
 }
 
-static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
+/* The flag of an option that went. */
+static const char *retired_name(const struct nuioa_retired *retired, char *text)
 {
-    const struct nuioa_option *option = &nuioa_option_table[index];
-    char name[FLAG_TEXT], values[128], usage[256];
-    nuioa_copy(values, sizeof(values), option->values);
-    nuioa_copy(usage, sizeof(usage), option->help);
+    nuioa_retired_spelling(retired, NUIOA_FROM_COMMAND, text, FLAG_TEXT);
+    return text + strlen("--");
+}
+
+static void register_one(spank_t spank, spank_opt_cb_f on_flag, int index, const char *name,
+                         const char *values, const char *usage)
+{
     struct spank_option flag = {
-        .name = (char *)flag_name(option, name),
-        .arginfo = values,
-        .usage = usage,
+        .name = (char *)name,
+        .arginfo = (char *)values,
+        .usage = (char *)usage,
         .has_arg = index == 0 ? 2 : 1, /* --nuioa may stand without a value */
         .val = index,
         .cb = on_flag,
@@ -33,36 +37,23 @@ static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
     spank_option_register(spank, &flag);
 }
 
-/* The flags of options that went: behind those of the table. */
-static void register_retired(spank_t spank, spank_opt_cb_f on_flag)
-{
-    for (int i = 0; *nuioa_retired_table[i].name; i++) {
-        char name[FLAG_TEXT], values[] = "...", usage[] = "does nothing any more";
-        nuioa_retired_spelling(&nuioa_retired_table[i], NUIOA_FROM_COMMAND, name, sizeof(name));
-        struct spank_option flag = {
-            .name = name + strlen("--"),
-            .arginfo = values,
-            .usage = usage,
-            .has_arg = 1,
-            .val = FLAGS_MAX + i,
-            .cb = on_flag,
-        };
-        if (!nuioa_retired_table[i].admin && !nuioa_retired_table[i].value)
-            spank_option_register(spank, &flag);
-    }
-}
-
-/* Options that only an administrator may set are no flags. */
+/* Options that only an administrator may set are no flags. Those that went are behind the table. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
+    char name[FLAG_TEXT];
     for (int i = 0; *nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
-            register_one(spank, i, on_flag);
-    register_retired(spank, on_flag);
+            register_one(spank, on_flag, i, flag_name(&nuioa_option_table[i], name),
+                         nuioa_option_table[i].values, nuioa_option_table[i].help);
+    for (int i = 0; *nuioa_retired_table[i].name; i++)
+        if (!nuioa_retired_table[i].admin && !nuioa_retired_table[i].value)
+            register_one(spank, on_flag, FLAGS_MAX + i, retired_name(&nuioa_retired_table[i], name),
+                         "...", "does nothing any more");
 }
 
-/* Slurm gives the nodes an empty value for a flag without one. */
-const char *flags_value(int index, const char *value)
+/* Returns the value that a flag stands for: Slurm gives the nodes an empty one for a flag without.
+ */
+static const char *value_of(int index, const char *value)
 {
     if (index == 0 && (!value || !*value))
         return "on";
@@ -78,7 +69,7 @@ const char *flags_option(int index)
 const char *flags_typed(const struct flags *flags, int index, const char *value)
 {
     const char *kept = index < FLAGS_MAX ? flags->typed[index] : NULL;
-    return kept ? kept : flags_value(index, value);
+    return kept ? kept : value_of(index, value);
 }
 
 void flags_drop(struct flags *flags, int index)
@@ -94,7 +85,7 @@ void flags_take(struct flags *flags, int index, const char *value)
     if (index < 0 || index >= FLAGS_MAX)
         return;
     free(flags->typed[index]);
-    flags->typed[index] = strdup(flags_value(index, value));
+    flags->typed[index] = strdup(value_of(index, value));
     flags->lost = flags->lost || !flags->typed[index];
 }
 
@@ -102,7 +93,7 @@ void flags_take(struct flags *flags, int index, const char *value)
 static void append(struct flags *flags, const char *value)
 {
     char *all;
-    if (asprintf(&all, "%s,%s", flags->typed[0], flags_value(0, value)) < 0) {
+    if (asprintf(&all, "%s,%s", flags->typed[0], value_of(0, value)) < 0) {
         flags->lost = true;
         return;
     }
@@ -117,7 +108,7 @@ static bool excludes(const char *typed, const char *value)
     char both[256];
     struct nuioa_error err;
     struct nuioa_options options;
-    int length = snprintf(both, sizeof(both), "%s,%s", typed, flags_value(0, value));
+    int length = snprintf(both, sizeof(both), "%s,%s", typed, value_of(0, value));
     nuioa_options_init(&options);
     return length < 0 || (size_t)length >= sizeof(both) ||
            nuioa_options_set(&options, NUIOA_FROM_COMMAND, "nuioa", both, &err) < 0;
@@ -143,25 +134,17 @@ void flags_free(struct flags *flags)
     memset(flags, 0, sizeof(*flags));
 }
 
-/* sbatch and salloc have said of those that were typed what there is to say. */
-static void forget_retired(spank_t spank)
-{
-    char name[FLAG_TEXT];
-    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++) {
-        nuioa_retired_spelling(r, NUIOA_FROM_COMMAND, name, sizeof(name));
-        slurm_compat_unset_flag(spank, name + strlen("--"));
-    }
-}
-
 void flags_export(const struct flags *flags, spank_t spank)
 {
+    char variable[FLAG_TEXT], name[FLAG_TEXT];
     for (int i = 0; *nuioa_option_table[i].name; i++) {
-        char variable[FLAG_TEXT], name[FLAG_TEXT];
         if (!flags->typed[i])
             continue;
         nuioa_option_variable(&nuioa_option_table[i], variable, sizeof(variable));
         if (!setenv(variable, flags->typed[i], 1))
             slurm_compat_unset_flag(spank, flag_name(&nuioa_option_table[i], name));
     }
-    forget_retired(spank);
+    /* sbatch and salloc have said of those that went what there is to say. */
+    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++)
+        slurm_compat_unset_flag(spank, retired_name(r, name));
 }

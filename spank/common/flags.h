@@ -28,10 +28,6 @@ struct flags {
  * it logs why, and the flag does not exist. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
-/* Returns the value that the flag `index` stands for: `value`, but "" for NULL, and "on" for
- * --nuioa itself without one. */
-const char *flags_value(int index, const char *value);
-
 /* Returns the name of the option whose flag is `index`. */
 const char *flags_option(int index);
 
@@ -42,8 +38,9 @@ const char *flags_typed(const struct flags *flags, int index, const char *value)
 /* Forgets the flag's value. An index outside the table is ignored. */
 void flags_drop(struct flags *flags, int index);
 
-/* Keeps a copy of flags_value(). It replaces an earlier value. An index outside the table is
- * ignored. Without memory the flag counts as not typed, and flags->lost is set. */
+/* Keeps a copy of the value that the flag stands for: `value`, but "" for NULL, and "on" for
+ * --nuioa itself without one. It replaces an earlier value. An index outside the table is ignored.
+ * Without memory the flag counts as not typed, and flags->lost is set. */
 void flags_take(struct flags *flags, int index, const char *value);
 
 /* In srun, sbatch and salloc: does the same, but the values of several --nuioa are joined by

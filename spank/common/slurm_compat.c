@@ -60,41 +60,33 @@ static const char *next_argument(struct arguments *a)
     return NULL;
 }
 
-/* Returns true if `text` is the flag, as "--NAME=VALUE", or "--NAME" for an empty value. */
-static bool is_flag(const char *text, const char *name, const char *value)
+/* Returns the value in `text` if that is --NAME, with or without one (""), or an abbreviation that
+ * getopt takes for it: fewer than `least` letters begin other flags, too. Slurm takes '_' for '-'.
+ * NULL: it is not. */
+static const char *value_of(const char *text, const char *name, size_t least)
 {
-    size_t length = strlen(name);
-    if (strncmp(text, "--", 2) || strncmp(text + 2, name, length))
-        return false;
-    text += 2 + length;
-    return *text == '=' ? !strcmp(text + 1, value) : !*text && !*value;
+    size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
+    if (length < least || length > strlen(name))
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        if (text[2 + i] != name[i] && !(text[2 + i] == '_' && name[i] == '-'))
+            return NULL;
+    return text[2 + length] ? text + 3 + length : "";
 }
 
 bool slurm_compat_is_typed(const char *name, const char *value)
 {
     struct arguments all = open_arguments();
     bool found = false;
-    for (const char *text; (text = next_argument(&all));)
-        found |= is_flag(text, name, value ? value : "");
+    for (const char *text; (text = next_argument(&all));) {
+        const char *typed = value_of(text, name, strlen(name));
+        found |= typed && !strcmp(typed, value ? value : "");
+    }
     return found;
 }
 
-/* Returns true if `text` is --NAME, with or without a value, or an abbreviation that getopt takes
- * for it: fewer than five letters (--over, --cpu-, --mem-) begin other flags, too. Slurm takes '_'
- * for '-'. */
-static bool is_long_flag(const char *text, const char *name)
-{
-    size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
-    if (length < 5 || length > strlen(name))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (text[2 + i] != name[i] && !(text[2 + i] == '_' && name[i] == '-'))
-            return false;
-    return true;
-}
-
-/* getopt stopped at the command. With several components (":") it has counted from the last one
- * only, and all arguments are read. */
+/* Fewer than five letters are --over, --cpu- or --mem-. getopt stopped at the command. With several
+ * components (":") it has counted from the last one only, and all arguments are read. */
 bool slurm_compat_has_flag(const char *name)
 {
     struct arguments all = open_arguments();
@@ -102,7 +94,7 @@ bool slurm_compat_has_flag(const char *name)
     const char *text;
     for (int i = 0; (text = next_argument(&all)); i++) {
         several |= !strcmp(text, ":");
-        *(i < optind ? &found : &found_late) |= is_long_flag(text, name);
+        *(i < optind ? &found : &found_late) |= value_of(text, name, 5) != NULL;
     }
     return found || (several && found_late);
 }
@@ -124,18 +116,9 @@ char *slurm_compat_salloc_command(void)
     return out ? nuioa_text_close(out, &command) : NULL;
 }
 
-/* Returns the flag's value in `text`, "" if it is the next argument, or NULL if it has none. */
-static const char *value_in(const char *text, const char *name, char letter)
-{
-    size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
-    if (length >= 3 && length <= strlen(name) && !strncmp(text + 2, name, length))
-        return text[2 + length] ? text + 3 + length : "";
-    return text[0] == '-' && text[1] == letter ? text + 2 : NULL;
-}
-
-/* Each of several components (":") has its own flags, and getopt has counted from the last one
- * only: there is no answer then. */
-char *slurm_compat_value(const char *name, char letter)
+/* An empty value is the next argument. Each of several components (":") has its own flags, and
+ * getopt has counted from the last one only: there is no answer then. */
+char *slurm_compat_chdir(void)
 {
     struct arguments all = open_arguments();
     const char *text;
@@ -143,7 +126,10 @@ char *slurm_compat_value(const char *name, char letter)
     bool next = false, several = false;
     for (int i = 0; (text = next_argument(&all)); i++) {
         several |= !strcmp(text, ":");
-        const char *found = i >= optind ? NULL : next ? text : value_in(text, name, letter);
+        const char *found = i >= optind              ? NULL
+                            : next                   ? text
+                            : strncmp(text, "-D", 2) ? value_of(text, "chdir", 3)
+                                                     : text + 2;
         next = !next && found && !*found;
         if (!found || next)
             continue;

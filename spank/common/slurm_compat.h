@@ -45,11 +45,10 @@ bool slurm_compat_has_flag(const char *name);
  * each, "" for the user's shell (malloc'd, caller frees). NULL in sbatch, or without memory. */
 char *slurm_compat_salloc_command(void);
 
-/* In srun, after it has read its options: returns the last value of the flag on the command line,
- * such as --nodelist or -w for "nodelist" and 'w' (malloc'd, caller frees); or NULL if there is
- * none, in a heterogeneous step, or without memory. Slurm does not tell plugins the list of srun -m
- * arbitrary, nor the directory of the ranks. */
-char *slurm_compat_value(const char *name, char letter);
+/* In srun, after it has read its options: returns the directory of the ranks (--chdir, -D) on the
+ * command line (malloc'd, caller frees); or NULL if there is none, in a heterogeneous step, or
+ * without memory. Slurm does not tell plugins. */
+char *slurm_compat_chdir(void);
 
 /* Returns true if this release of Slurm chooses the GPUs of a task in the task itself, for
  * --gpu-bind=closest and single by the CPUs that it runs on then: until every task has come so far,

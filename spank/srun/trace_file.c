@@ -27,7 +27,7 @@ static bool join(char path[PATH_MAX], const char *directory, const char *file)
 static bool find_path(char path[PATH_MAX], const char *file)
 {
     char here[PATH_MAX], there[PATH_MAX];
-    char *typed = slurm_compat_value("chdir", 'D');
+    char *typed = slurm_compat_chdir();
     const char *directory = typed ? typed : getenv("SLURM_WORKING_DIR");
     bool found = *file == '/' ||
                  (getcwd(here, sizeof(here)) && (!directory || join(there, here, directory)));
