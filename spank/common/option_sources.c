@@ -6,14 +6,6 @@
 #include "option/option_environment.h"
 #include "util/variable.h"
 
-static void set(struct nuioa_options *options, enum nuioa_option_source source, const char *name,
-                const char *value, struct nuioa_warnings *warnings)
-{
-    struct nuioa_error err;
-    if (nuioa_options_set(options, source, name, value, &err) < 0)
-        nuioa_warn(warnings, "%s", err.text);
-}
-
 /* Returns the value of a flag, or NULL if it was not typed. */
 static const char *flag_of(const struct option_sources *sources, int index)
 {
@@ -26,18 +18,20 @@ static const char *flag_of(const struct option_sources *sources, int index)
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings)
 {
+    struct nuioa_error err;
     nuioa_warnings_clear(&warnings->plugstack);
     nuioa_warnings_clear(&warnings->retired);
-    nuioa_warnings_clear(&warnings->environment);
-    nuioa_warnings_clear(&warnings->flags);
+    nuioa_warnings_clear(&warnings->user);
     nuioa_options_init(options);
     nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack,
                            &warnings->retired);
-    nuioa_options_from_environment(options, sources->environment, &warnings->environment);
-    for (int i = 0; *nuioa_option_table[i].name; i++)
-        if (flag_of(sources, i))
-            set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
-                &warnings->flags);
+    nuioa_options_from_environment(options, sources->environment, &warnings->user);
+    for (int i = 0; *nuioa_option_table[i].name; i++) {
+        const char *flag = flag_of(sources, i);
+        if (flag && nuioa_options_set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag,
+                                      &err) < 0)
+            nuioa_warn(&warnings->user, "%s", err.text);
+    }
     nuioa_options_finish(options);
 }
 

@@ -16,13 +16,11 @@ struct option_sources {
     const struct flags *flags; /* not NULL */
 };
 
-/* The warnings of each option source. They are kept apart because they are for different people:
- * those of plugstack.conf for the administrator, the others for the user. */
+/* The warnings of plugstack.conf are for the administrator, those of the others for the user. */
 struct option_warnings {
     struct nuioa_warnings plugstack;
     struct nuioa_warnings retired; /* options in plugstack.conf that went; never for users */
-    struct nuioa_warnings environment;
-    struct nuioa_warnings flags;
+    struct nuioa_warnings user;
 };
 
 /* Fills *options, with the default where no source sets an option, and replaces *warnings. It keeps

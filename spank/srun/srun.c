@@ -169,11 +169,9 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     option_sources_read(&sources, &context->options, &warnings);
     if (!context->warned) {
         print_warnings(&warnings.plugstack);
-        print_warnings(&warnings.environment);
+        print_warnings(&warnings.user);
         if (context->flags->lost)
             log_line("out of memory: srun takes no part, so each node reports by itself");
-        else
-            print_warnings(&warnings.flags);
         warn_idle_flags(context);
     }
     if (context->flags->lost) {

@@ -30,21 +30,20 @@ static void take_plan_warnings(struct step_run *c, const struct nuioa_plan *plan
 /* Warns of what the step's GPUs forbid. */
 static void warn_gpus(struct step_run *c, const struct nuioa_plan *plan)
 {
-    uint32_t lost = task_gpus_lost(c), shared = task_gpus_shared(c);
-    uint32_t by_rank = c->facts->options.asked ? 0 : task_gpus_by_rank(c);
-    if (!c->facts->options.report && !c->facts->options.explain)
+    const struct nuioa_options *o = &c->facts->options;
+    struct task_gpus_counts tasks = task_gpus_count(c);
+    if ((!o->report && !o->explain) || plan->planned || !(o->export_set & NUIOA_EXPORT_LIBRARIES))
         return;
-    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && by_rank)
+    if (tasks.by_rank && !o->asked)
         nuioa_warn(
             &c->faults,
             "export: %u of %u ranks get no variable that chooses NICs: the site only assumes "
             "gpus=local-rank. Use srun --nuioa",
-            by_rank, c->facts->step.task_count);
-    if (!plan->planned && c->facts->options.export_set & NUIOA_EXPORT_LIBRARIES && lost &&
-        task_gpus_are_possible(c, c->facts->step.gpus))
-        nuioa_warn(&c->faults, "export: %u of %u ranks get no variable that chooses NICs: %s", lost,
-                   c->facts->step.task_count,
-                   shared == lost
+            tasks.by_rank, c->facts->step.task_count);
+    if (tasks.lost && task_gpus_are_possible(c, c->facts->step.gpus))
+        nuioa_warn(&c->faults, "export: %u of %u ranks get no variable that chooses NICs: %s",
+                   tasks.lost, c->facts->step.task_count,
+                   tasks.shared == tasks.lost
                        ? "they see the same GPUs. Use --gpus-per-task=1 (from Slurm 23.11 on with "
                          "--gres-flags=allow-task-sharing)"
                        : "their GPUs are unknown");
@@ -109,8 +108,7 @@ static void place(struct launch *later, enum nuioa_reason stay)
         nuioa_warn(&c->faults, "%s", err.text);
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);
-    publisher_tasks(c, &later->placement.plan);
-    publisher_node(c, &later->placement.plan);
+    publisher_publish(c, &later->placement.plan);
     rank_settings_write(c, &later->placement.plan);
     gpu_table_write(c, &later->placement.request);
     report_stepd_tell(c, &later->placement);

@@ -84,31 +84,22 @@ static struct nuioa_assignment *settled(const struct step_run *c, const struct n
     return all;
 }
 
-void publisher_tasks(struct step_run *c, const struct nuioa_plan *plan)
+void publisher_publish(struct step_run *c, const struct nuioa_plan *plan)
 {
     struct nuioa_plan shown = *plan;
-    struct nuioa_assignment *copies = NULL;
     struct nuioa_publication publication = { &shown, &c->facts->node, &c->facts->options };
     struct nuioa_error err = { "out of memory" };
+    struct nuioa_assignment *copies = NULL;
     if (!c->publisher)
         return;
     if (c->gpus)
         shown.assignments = copies = settled(c, plan);
     int rc = shown.assignments ? nuioa_publish_tasks(c->publisher, &publication, &err) : -ENOMEM;
     free(copies);
+    publication.plan = plan;
     if (!rc)
-        return;
-    nuioa_warn(&c->faults, "PMIx keys: %s", err.text);
-    publisher_close(c);
-}
-
-void publisher_node(struct step_run *c, const struct nuioa_plan *plan)
-{
-    struct nuioa_publication publication = { plan, &c->facts->node, &c->facts->options };
-    struct nuioa_error err;
-    if (!c->publisher)
-        return;
-    if (nuioa_publish_node(c->publisher, &publication, &err) < 0)
+        rc = nuioa_publish_node(c->publisher, &publication, &err);
+    if (rc < 0)
         nuioa_warn(&c->faults, "PMIx keys: %s", err.text);
     struct nuioa_published published = nuioa_publish_done(c->publisher);
     slurm_debug("nuioa: %u PMIx keys in %s, %uus", published.key_count, published.nspace,

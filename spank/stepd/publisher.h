@@ -24,13 +24,9 @@ void publisher_open(struct step_run *context, spank_t spank);
 /* Frees context->publisher and sets it to NULL. A second call does nothing. */
 void publisher_close(struct step_run *context);
 
-/* Publishes the keys of each rank that the option `export` asks for, after the plan is carried out.
- * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them. If that fails,
- * the publisher is closed. */
-void publisher_tasks(struct step_run *context, const struct nuioa_plan *plan);
-
-/* Publishes, after publisher_tasks(), the keys of the node that the option `export` asks for, and
- * closes the publisher. */
-void publisher_node(struct step_run *context, const struct nuioa_plan *plan);
+/* Publishes the keys that the option `export` asks for, after the plan is carried out: those of
+ * each rank and, unless that fails, those of the node. Tasks that find their NICs by themselves
+ * (task_gpus_open) have no keys for them. Closes the publisher. */
+void publisher_publish(struct step_run *context, const struct nuioa_plan *plan);
 
 #endif

@@ -38,10 +38,8 @@ static void read_options(struct step_facts *f, const struct option_sources *sour
     /* They go to slurmd.log only, because srun has printed those that concern the user. */
     for (unsigned i = 0; i < warnings.plugstack.count; i++)
         slurm_error("nuioa: %s", warnings.plugstack.text[i]);
-    for (unsigned i = 0; i < warnings.environment.count; i++)
-        slurm_verbose("nuioa: %s", warnings.environment.text[i]);
-    for (unsigned i = 0; i < warnings.flags.count; i++)
-        slurm_verbose("nuioa: %s", warnings.flags.text[i]);
+    for (unsigned i = 0; i < warnings.user.count; i++)
+        slurm_verbose("nuioa: %s", warnings.user.text[i]);
 }
 
 static void read_hints(struct step_facts *f, struct nuioa_warnings *faults, spank_t spank)

@@ -283,28 +283,15 @@ bool task_gpus_open(const struct step_run *c, uint32_t local)
     return c->gpus && c->gpus[local].state == TASK_GPUS_OPEN;
 }
 
-uint32_t task_gpus_lost(const struct step_run *c)
+struct task_gpus_counts task_gpus_count(const struct step_run *c)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c->facts->step.task_count; i++)
-        count += !is_known(c, i) && !task_gpus_open(c, i);
-    return count;
-}
-
-uint32_t task_gpus_shared(const struct step_run *c)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; c->gpus && i < c->facts->step.task_count; i++)
-        count += c->gpus[i].state == TASK_GPUS_SHARED;
-    return count;
-}
-
-uint32_t task_gpus_by_rank(const struct step_run *c)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; c->gpus && i < c->facts->step.task_count; i++)
-        count += c->gpus[i].state == TASK_GPUS_BY_RANK;
-    return count;
+    struct task_gpus_counts counts = { 0 };
+    for (uint32_t i = 0; i < c->facts->step.task_count; i++) {
+        counts.lost += !is_known(c, i) && !task_gpus_open(c, i);
+        counts.shared += c->gpus && c->gpus[i].state == TASK_GPUS_SHARED;
+        counts.by_rank += c->gpus && c->gpus[i].state == TASK_GPUS_BY_RANK;
+    }
+    return counts;
 }
 
 /* Lists the GPUs of a set, as indexes into node->gpus: indexes[gpu_count]. Returns their number. */

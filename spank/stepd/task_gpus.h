@@ -39,14 +39,13 @@ bool task_gpus_known(const struct step_run *context);
  * finds its NICs by itself. */
 bool task_gpus_open(const struct step_run *context, uint32_t local);
 
-/* Returns of how many tasks nobody will ever know which GPUs they have. */
-uint32_t task_gpus_lost(const struct step_run *context);
-
-/* Returns how many of these see the same GPUs as other tasks. */
-uint32_t task_gpus_shared(const struct step_run *context);
-
-/* Returns how many tasks have a GPU by gpus=local-rank only. */
-uint32_t task_gpus_by_rank(const struct step_run *context);
+/* Returns the numbers of these tasks. */
+struct task_gpus_counts {
+    uint32_t lost;    /* nobody will ever know which GPUs they have */
+    uint32_t shared;  /* of these, tasks that see the same GPUs as others */
+    uint32_t by_rank; /* they have a GPU by gpus=local-rank only */
+};
+struct task_gpus_counts task_gpus_count(const struct step_run *context);
 
 /* When the tasks run: waits until each has told its GPUs (spank/task/own_gpus.h), for at most
  * deadline_ms, and writes to context->gpus those that were open. Of what a task sees, it has what

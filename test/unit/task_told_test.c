@@ -80,8 +80,8 @@ TEST_WITHIN(test_all_see_all, begin_telling, end_telling)
     for (unsigned i = 0; i < TASKS; i++)
         start_telling(i, TASK_GPUS_KNOWN, 7);
     assert_true(task_gpus_await(&context));
-    assert_int_equal(task_gpus_shared(&context), TASKS);
-    assert_int_equal(task_gpus_lost(&context), TASKS);
+    assert_int_equal(task_gpus_count(&context).shared, TASKS);
+    assert_int_equal(task_gpus_count(&context).lost, TASKS);
     assert_string_equal(describe(), "&0,1,2 &0,1,2 &0,1,2");
 }
 
@@ -92,8 +92,8 @@ TEST_WITHIN(test_by_local_rank, begin_telling, end_telling)
     start_telling_rule(1, TASK_GPUS_UNKNOWN, 7, 2);
     start_telling_rule(2, TASK_GPUS_KNOWN, 1, 1); /* it has that one in any case */
     assert_true(task_gpus_await(&context));
-    assert_int_equal(task_gpus_by_rank(&context), 2);
-    assert_int_equal(task_gpus_lost(&context), 0);
+    assert_int_equal(task_gpus_count(&context).by_rank, 2);
+    assert_int_equal(task_gpus_count(&context).lost, 0);
     assert_string_equal(describe(), "2 1 0");
 }
 
@@ -104,7 +104,7 @@ TEST_WITHIN(test_own_before_local_rank, begin_telling, end_telling)
     start_telling_rule(1, TASK_GPUS_KNOWN, 4, 3);
     start_telling(2, TASK_GPUS_KNOWN, 0);
     assert_true(task_gpus_await(&context));
-    assert_int_equal(task_gpus_by_rank(&context), 0);
+    assert_int_equal(task_gpus_count(&context).by_rank, 0);
     assert_string_equal(describe(), "0,1 2 -");
 }
 
