@@ -102,10 +102,11 @@ static uint64_t common_numas(const char *masks)
 static void read_memory_binding(char **environment, struct step *step)
 {
     const char *type = bind_type(environment, "SLURM_MEM_BIND", "SLURM_MEM_BIND_TYPE");
-    step->memory_by_rank = bind_type_has(type, "rank|map_mem|mask_mem");
-    step->memory_by_user = step->memory_by_rank || bind_type_has(type, "none|local");
-    step->memory_by_outer = step->memory_by_rank && is_outer(environment, "mem");
-    if (step->memory_by_outer && bind_type_has(type, "mask_mem"))
+    struct nuioa_request *asked = &step->asked;
+    asked->memory_by_rank = bind_type_has(type, "rank|map_mem|mask_mem");
+    asked->memory_by_user = asked->memory_by_rank || bind_type_has(type, "none|local");
+    asked->memory_by_outer = asked->memory_by_rank && is_outer(environment, "mem");
+    if (asked->memory_by_outer && bind_type_has(type, "mask_mem"))
         step->memory_numas = common_numas(nuioa_variable(environment, "SLURM_MEM_BIND_LIST"));
 }
 
@@ -114,7 +115,7 @@ static void read_memory_binding(char **environment, struct step *step)
 static void read_gpus(char **environment, struct step *step)
 {
     step->gpus = nuioa_gpus_given(environment);
-    step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
+    step->sees_gpu = step->asked.sees_gpu = step->gpus > NUIOA_GPUS_NONE;
 }
 
 /* Gets the number of ranks in a heterogeneous step that come before this component: Slurm counts
@@ -167,12 +168,12 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 /* S_STEP_CPUS_PER_TASK is 1 where the user did not type a number. The variable is set only where
  * he did, for srun, or for the job that the step is in; or for an outer step, which does not count
  * here. */
-static uint32_t cpus_typed(char **environment, const struct step *step)
+static uint32_t cpus_typed(char **environment, const struct nuioa_request *asked)
 {
     const char *text = nuioa_variable(environment, "SLURM_CPUS_PER_TASK");
     uint32_t cpus;
     if (!text || nuioa_parse_u32(text, UINT16_MAX, &cpus) ||
-        (step->nested && cpus != step->cpus_per_task))
+        (asked->nested && cpus != asked->cpus_per_task))
         return 0;
     return cpus;
 }
@@ -196,17 +197,18 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     if (step->task_count > STEP_TASKS_MAX)
         return nuioa_fail(err, -E2BIG, "%u tasks on one node, more than %u: left to Slurm",
                           step->task_count, STEP_TASKS_MAX);
-    if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
-        step->cpus_per_task = 0;
+    struct nuioa_request *asked = &step->asked;
+    if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &asked->cpus_per_task) != ESPANK_SUCCESS)
+        asked->cpus_per_task = 0;
     step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
-    step->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
-                     nuioa_variable(environment, "SLURM_OVERLAP");
-    step->omp_threads = nuioa_omp_threads(environment);
-    step->threads_by_user = nuioa_threads_are_placed(environment);
-    step->bound_by_user = is_bound_by_user(environment);
-    step->nested = is_outer(environment, "step");
-    step->bound_by_outer = step->bound_by_user && is_outer(environment, "cpu");
-    step->cpus_typed = cpus_typed(environment, step);
+    asked->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
+                      nuioa_variable(environment, "SLURM_OVERLAP");
+    asked->threads = nuioa_omp_threads(environment);
+    asked->threads_by_user = nuioa_threads_are_placed(environment);
+    asked->bound_by_user = is_bound_by_user(environment);
+    asked->nested = is_outer(environment, "step");
+    asked->bound_by_outer = asked->bound_by_user && is_outer(environment, "cpu");
+    asked->cpus_typed = cpus_typed(environment, asked);
     read_memory_binding(environment, step);
     read_gpus(environment, step);
     return read_ranks(spank, step, err);

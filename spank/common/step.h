@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ranks/request.h"
+#include "topology/gpu_count.h"
 #include "topology/node.h"
 #include "util/error.h"
-#include "topology/gpu_count.h"
 
 /* The part of a job step that runs on this node, as Slurm describes it to plugins. */
 
@@ -26,21 +27,13 @@ struct step {
     /* ranks[task_count], by local rank: the global ranks, which count over all components of a
      * heterogeneous step */
     uint32_t *ranks;
-    uint32_t cpus_per_task; /* as the user asked, 1 if he did not; 0: not known */
-    uint32_t cpus_typed;    /* --cpus-per-task, if the user typed it for srun or the job; else 0 */
-    uint32_t omp_threads;   /* the first number in OMP_NUM_THREADS; 0: not set */
-    bool threads_by_user;   /* the user places threads: OMP_PLACES or the like */
-    char *cores;            /* a list of Slurm's own core numbers, such as "0-3"; NULL: not known */
-    bool bound_by_user;     /* the user said by --cpu-bind which CPUs each task gets */
-    bool bound_by_outer;    /* ... for another step, from whose ranks srun has inherited it */
-    bool nested;            /* srun runs in a rank of another step */
-    bool memory_by_user;    /* the user said by --mem-bind where memory is */
-    bool memory_by_rank;    /* ... for each local rank: map_mem, mask_mem or rank */
-    bool memory_by_outer;   /* ... for another step, from whose ranks srun has inherited it */
-    uint64_t memory_numas;  /* memory_by_outer: bits of the NUMA nodes in all masks, below 64 */
-    bool overlaps;          /* the user gave --overlap */
-    enum nuioa_gpus gpus;   /* how many GPUs the step has on this node */
-    bool sees_gpu;          /* `gpus` is known and not none */
+    char *cores;           /* a list of Slurm's own core numbers, such as "0-3"; NULL: not known */
+    uint64_t memory_numas; /* asked.memory_by_outer: bits of NUMA nodes in all masks, below 64 */
+    enum nuioa_gpus gpus;  /* how many GPUs the step has on this node */
+    bool sees_gpu;         /* `gpus` is known and not none */
+    /* What the user asked for: cpus_per_task (0: not known), cpus_typed and threads; bound_*,
+     * memory_*, nested, threads_by_user, overlaps and sees_gpu. The rest is zeros. */
+    struct nuioa_request asked;
 };
 
 /* Returns true if srun launched this step to run the user's program. The batch script and the steps

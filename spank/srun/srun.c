@@ -86,12 +86,12 @@ static void warn_idle_flags(const struct srun_context *context)
     }
 }
 
-/* Tells the nodes about --overlap. */
-static void tell_overlap(void)
+/* Tells the nodes. NULL: there is nothing to tell. */
+static void tell(const char *variable, const char *value)
 {
-    unsetenv(NUIOA_VARIABLE_OVERLAP); /* it may be from an outer srun */
-    if (slurm_compat_has_flag("overlap"))
-        setenv(NUIOA_VARIABLE_OVERLAP, "1", 1);
+    unsetenv(variable); /* it may be from an outer srun */
+    if (value)
+        setenv(variable, value, 1);
 }
 
 /* The ranks of a step inherit SLURM_CPU_BIND and SLURM_MEM_BIND with its binding, and an srun among
@@ -121,17 +121,7 @@ static void tell_outer(void)
     bool mem = is_of_outer_step("SLURM_MEM_BIND", "SLURM_MEM_BIND_TYPE", "mem-bind");
     snprintf(list, sizeof(list), "%s%s%s", is_in_step() ? "step," : "", cpu ? "cpu," : "",
              mem ? "mem" : "");
-    unsetenv(NUIOA_VARIABLE_OUTER); /* it may be from an outer srun */
-    if (*list)
-        setenv(NUIOA_VARIABLE_OUTER, list, 1);
-}
-
-/* Tells the nodes what several --nuioa say together. */
-static void tell_switch(const struct flags *flags)
-{
-    unsetenv(NUIOA_VARIABLE_SWITCH); /* it may be from an outer srun */
-    if (flags->merged && flags->typed[0])
-        setenv(NUIOA_VARIABLE_SWITCH, flags->typed[0], 1);
+    tell(NUIOA_VARIABLE_OUTER, *list ? list : NULL);
 }
 
 static void compare_ranks(const struct hints_ranks *h)
@@ -163,7 +153,8 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct option_warnings warnings;
     struct nuioa_error err;
-    tell_switch(context->flags); /* it may move `environ` */
+    /* It may move `environ`. */
+    tell(NUIOA_VARIABLE_SWITCH, context->flags->merged ? context->flags->typed[0] : NULL);
     struct option_sources sources = { argc, argv, environ, context->flags };
     context->hints_ranks.components++;
     option_sources_read(&sources, &context->options, &warnings);
@@ -181,7 +172,7 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     if (!nuioa_options_idle(&context->options)) {
         if (hints_file_send(context, &sources, &err) < 0)
             exit_with_error(err.text);
-        tell_overlap();
+        tell(NUIOA_VARIABLE_OVERLAP, slurm_compat_has_flag("overlap") ? "1" : NULL);
         tell_outer();
     }
     report_srun_prepare(context);

@@ -56,8 +56,8 @@ static void log_request(const struct step_run *c, const struct placement *p)
     hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), p->allowed_cpus);
     slurm_debug("nuioa: %u tasks from rank %u, step cores %s, may use CPUs %s%s%s%s: %s", p->count,
                 c->facts->step.ranks[0], c->facts->step.cores ? c->facts->step.cores : "unknown",
-                cpus, c->facts->step.bound_by_user ? ", --cpu-bind" : "",
-                c->facts->step.memory_by_user ? ", --mem-bind" : "",
+                cpus, c->facts->step.asked.bound_by_user ? ", --cpu-bind" : "",
+                c->facts->step.asked.memory_by_user ? ", --mem-bind" : "",
                 c->facts->step.sees_gpu ? ", GPUs" : "", p->plan.reason);
 }
 

@@ -51,7 +51,7 @@ static int emulate_masks(const struct step_run *c, struct placement *p, struct n
     if (step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0)
         hwloc_bitmap_copy(p->allowed_cpus, c->facts->node.allowed_cpus);
     int rc = nuioa_default_binding(&c->facts->node, p->allowed_cpus, p->count,
-                                   c->facts->step.cpus_per_task, p->masks, err);
+                                   c->facts->step.asked.cpus_per_task, p->masks, err);
     if (rc != -ENOSPC)
         return rc;
     for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds no task then */
@@ -114,8 +114,8 @@ static void read_allowed(const struct step_run *c, struct placement *p)
  * interactive shell does. */
 static bool is_bound_by_user(const struct step_run *c, const struct placement *p)
 {
-    if (!c->facts->step.bound_by_outer || c->facts->node.emulated)
-        return c->facts->step.bound_by_user;
+    if (!c->facts->step.asked.bound_by_outer || c->facts->node.emulated)
+        return c->facts->step.asked.bound_by_user;
     for (uint32_t i = 0; i < p->count; i++)
         if (!hwloc_bitmap_isequal(p->masks[i], p->allowed_cpus))
             return true;
@@ -127,7 +127,7 @@ static bool is_memory_by_rank(const struct step_run *c, const struct placement *
 {
     hwloc_bitmap_t numas = c->facts->step.memory_numas ? hwloc_bitmap_alloc() : NULL;
     if (!numas)
-        return c->facts->step.memory_by_rank;
+        return c->facts->step.asked.memory_by_rank;
     nuioa_node_numas_of(&c->facts->node, p->allowed_cpus, numas);
     bool all = hwloc_bitmap_last(numas) < 64 &&
                !(hwloc_bitmap_to_ulong(numas) & ~c->facts->step.memory_numas);
@@ -135,7 +135,8 @@ static bool is_memory_by_rank(const struct step_run *c, const struct placement *
     return !all;
 }
 
-static void fill_request(const struct step_run *c, struct placement *p)
+static void fill_request(const struct step_run *c, enum nuioa_reason stay, uint64_t cpu_until_us,
+                         struct placement *p)
 {
     bool by_rank = is_memory_by_rank(c, p);
     for (uint32_t i = 0; i < p->count; i++)
@@ -147,31 +148,24 @@ static void fill_request(const struct step_run *c, struct placement *p)
             .cpus = p->masks[i],
         };
     task_gpus_list(c, p->tasks, p->gpus);
-    p->request = (struct nuioa_request){
-        .node = &c->facts->node,
-        .options = &c->facts->options,
-        .task_count = p->count,
-        .tasks = p->tasks,
-        .pair_count = c->profile.pair_count,
-        .pairs = c->profile.pairs,
-        .allowed_cpus = p->allowed_cpus,
-        .allowed_numas = p->allowed_numas,
-        .cpus_per_task = c->facts->step.cpus_per_task,
-        .cpus_typed = c->facts->step.cpus_typed,
-        .threads = c->facts->step.omp_threads,
-        .hinted = c->profile.weights || c->facts->hints.count > 0,
-        .bound_by_user = is_bound_by_user(c, p),
-        .bound_by_outer = c->facts->step.bound_by_outer,
-        .nested = c->facts->step.nested,
-        .memory_by_user = c->facts->step.memory_by_rank ? by_rank : c->facts->step.memory_by_user,
-        .memory_by_rank = by_rank,
-        .memory_by_outer = c->facts->step.memory_by_outer,
-        .threads_by_user = c->facts->step.threads_by_user,
-        .sees_gpu = c->facts->step.sees_gpu,
-        .overlaps = c->facts->step.overlaps,
-        .unconfined = p->unconfined,
-        .planned = c->facts->node.emulated,
-    };
+    struct nuioa_request *r = &p->request;
+    *r = c->facts->step.asked;
+    r->node = &c->facts->node;
+    r->options = &c->facts->options;
+    r->task_count = p->count;
+    r->tasks = p->tasks;
+    r->pair_count = c->profile.pair_count;
+    r->pairs = c->profile.pairs;
+    r->allowed_cpus = p->allowed_cpus;
+    r->allowed_numas = p->allowed_numas;
+    r->hinted = c->profile.weights || c->facts->hints.count > 0;
+    r->bound_by_user = is_bound_by_user(c, p);
+    if (r->memory_by_rank)
+        r->memory_by_user = r->memory_by_rank = by_rank;
+    r->unconfined = p->unconfined;
+    r->planned = c->facts->node.emulated;
+    r->stay = stay;
+    r->cpu_until_us = cpu_until_us;
 }
 
 int placement_make(struct step_run *c, enum nuioa_reason stay, uint64_t cpu_until_us,
@@ -182,12 +176,9 @@ int placement_make(struct step_run *c, enum nuioa_reason stay, uint64_t cpu_unti
         rc = c->facts->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay, p, err);
     if (rc < 0)
         return rc;
-    if (!c->facts->node.emulated) {
+    if (!c->facts->node.emulated)
         read_allowed(c, p);
-    }
-    fill_request(c, p);
-    p->request.stay = stay;
-    p->request.cpu_until_us = cpu_until_us;
+    fill_request(c, stay, cpu_until_us, p);
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 

@@ -55,7 +55,7 @@ static int write_blocks(struct step_run *c, const struct nuioa_plan *plan, uint3
     if (used < 0)
         return used;
     task->threads = begin_block(task, at += used);
-    return nuioa_environment_threads(plan, local, c->facts->step.omp_threads, text + at,
+    return nuioa_environment_threads(plan, local, c->facts->step.asked.threads, text + at,
                                      ROOM - (size_t)at);
 }
 

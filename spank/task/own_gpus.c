@@ -9,93 +9,67 @@
 #include "spank/stepd/gpu_access.h"
 #include "topology/gpu_visible.h"
 
-/* What this process may use. */
-struct reach {
-    hwloc_bitmap_t may; /* indexes of the GPUs whose files it may use */
-    bool denied;        /* the kernel denies it others */
-    bool clear;         /* it is known of every GPU */
-};
-
-static void see(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
-                struct reach *reach)
+/* Sets `may` to the GPUs whose files this process may use. Returns true if that is known of every
+ * GPU. *denied: the kernel denies it others. */
+static bool see(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                hwloc_bitmap_t may, bool *denied)
 {
     uint8_t access[TASK_GPUS_MAX];
+    bool clear = true;
     gpu_access_self(devices, node->gpu_count, access);
-    reach->clear = true;
+    *denied = false;
     for (uint32_t i = 0; i < node->gpu_count; i++) {
         if (access[i] == GPU_ACCESS_GRANTED || node->emulated)
-            hwloc_bitmap_set(reach->may, i);
+            hwloc_bitmap_set(may, i);
         else if (access[i] == GPU_ACCESS_DENIED)
-            reach->denied = true;
+            *denied = true;
         else
-            reach->clear = false;
+            clear = false;
     }
+    return clear;
 }
 
-/* What find() is told and finds. */
-struct search {
-    const struct step_run *context;
-    uint32_t local; /* the task's local rank */
-    const struct nuioa_gpu_device *devices;
-    char *const *environment;
-    hwloc_bitmap_t gpus;
-    uint32_t by_rank; /* as in struct task_gpu_set */
-};
-
-/* Sets the GPU that gpus=local-rank means. A task alone on its node has all that it sees. */
-static void find_by_rank(struct search *s, hwloc_const_bitmap_t may)
+/* Returns the GPU that gpus=local-rank means, as in struct task_gpu_set. A task alone on its node
+ * has all that it sees. */
+static uint32_t by_rank(const struct step_facts *facts, uint32_t local,
+                        const struct nuioa_gpu_device *devices, char *const *environment,
+                        hwloc_const_bitmap_t may)
 {
-    const struct nuioa_node *node = &s->context->facts->node;
-    const struct step *step = &s->context->facts->step;
-    enum nuioa_gpu_mode mode = s->context->facts->options.gpus;
-    uint32_t order[TASK_GPUS_MAX];
-    if (!nuioa_gpu_rank_is_rule(mode) || step->task_count <= 1)
-        return;
-    uint32_t count = nuioa_gpus_in_order(node, s->devices, s->environment, may, order);
-    if (count)
-        s->by_rank = 1 + order[nuioa_gpu_rank_place(mode, count, s->local, step->task_count)];
+    enum nuioa_gpu_mode mode = facts->options.gpus;
+    uint32_t order[TASK_GPUS_MAX], count = 0, tasks = facts->step.task_count;
+    if (nuioa_gpu_rank_is_rule(mode) && tasks > 1)
+        count = nuioa_gpus_in_order(&facts->node, devices, environment, may, order);
+    return count ? 1 + order[nuioa_gpu_rank_place(mode, count, local, tasks)] : 0;
 }
 
-/* Sets `gpus` to the GPUs that this process sees, and returns true if they are known; else to those
- * that it may use, or to none if that is not known either. Its variables count first, because they
- * may divide what several processes may use; then the only GPU that the kernel does not deny it. */
-static bool find(struct search *s)
-{
-    const struct nuioa_node *node = &s->context->facts->node;
-    struct reach reach = { .may = hwloc_bitmap_alloc() };
-    if (!reach.may)
-        return false;
-    see(node, s->devices, &reach);
-    hwloc_const_bitmap_t may = reach.clear ? reach.may : NULL;
-    bool known = nuioa_gpus_visible(node, s->devices, s->environment, may, s->gpus);
-    if (!known && reach.clear && hwloc_bitmap_copy(s->gpus, reach.may) >= 0)
-        known = reach.denied && hwloc_bitmap_weight(reach.may) == 1;
-    find_by_rank(s, may);
-    hwloc_bitmap_free(reach.may);
-    return known;
-}
-
-/* Finds the GPUs that this task sees: those that its variables name (topology/gpu_visible.h); else
- * the only one whose file it may use, if the kernel denies it others. If neither tells, they are
- * unknown; the set then has those whose files it may use, or none if that is not known of every
- * GPU. */
-static void find_own(const struct step_run *c, uint32_t local, char *const *environment,
+/* Finds the GPUs that this task sees: those that its variables name (topology/gpu_visible.h), which
+ * count first, because they may divide what several processes may use; else the only one whose file
+ * it may use, if the kernel denies it others. If neither tells, they are unknown; the set then has
+ * those whose files it may use, or none if that is not known of every GPU. */
+static void find_own(const struct step_facts *facts, uint32_t local, char *const *environment,
                      struct task_gpu_set *set)
 {
-    struct nuioa_gpu_device *devices = calloc(c->facts->node.gpu_count + 1, sizeof(*devices));
-    hwloc_bitmap_t gpus = devices ? hwloc_bitmap_alloc() : NULL;
+    const struct nuioa_node *node = &facts->node;
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
+    hwloc_bitmap_t gpus = hwloc_bitmap_alloc(), may = hwloc_bitmap_alloc();
     *set = (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
-    if (gpus && devices) {
-        nuioa_gpu_devices_read(&c->facts->node, "", devices);
-        struct search search = { c, local, devices, environment, gpus, 0 };
-        if (find(&search))
+    if (devices && gpus && may) {
+        bool denied;
+        nuioa_gpu_devices_read(node, "", devices);
+        bool clear = see(node, devices, may, &denied);
+        hwloc_const_bitmap_t known = clear ? may : NULL;
+        if (nuioa_gpus_visible(node, devices, environment, known, gpus))
             set->state = TASK_GPUS_KNOWN;
-        set->by_rank = search.by_rank;
+        else if (clear && hwloc_bitmap_copy(gpus, may) >= 0 && denied &&
+                 hwloc_bitmap_weight(may) == 1)
+            set->state = TASK_GPUS_KNOWN;
+        set->by_rank = by_rank(facts, local, devices, environment, known);
     }
-    for (uint32_t i = 0; gpus && i < c->facts->node.gpu_count; i++)
+    for (uint32_t i = 0; gpus && i < node->gpu_count; i++)
         if (hwloc_bitmap_isset(gpus, i))
             set->bits[i / 64] |= UINT64_C(1) << i % 64;
     hwloc_bitmap_free(gpus);
+    hwloc_bitmap_free(may);
     free(devices);
 }
 
@@ -105,7 +79,7 @@ void own_gpus_tell(const struct step_run *c, uint32_t local, spank_t spank)
     struct task_gpu_set gpus;
     if (!c->gpus || (__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE) && task->gpus.state))
         return;
-    find_own(c, local, step_environment(spank), &gpus);
+    find_own(c->facts, local, step_environment(spank), &gpus);
     task_memory_tell(c->task_memory, local, &gpus);
 }
 
