@@ -15,18 +15,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
-#include "mpi/calls.h"
 #include "mpi/known.h"
 
-#define NAME(name) name,
-#define ONE(name) 1,
-static const char *const names[] = { CALLS(NAME) };
-enum {
-    NAME_COUNT = sizeof(names) / sizeof(*names),
-    START_COUNT = sizeof((char[]){ CALLS_THAT_START(ONE) })
+/* The names of a function: in C, in Fortran for mpif.h and "use mpi", and for "use mpi_f08". */
+#define OWN(c, fortran) \
+    SYMBOL("MPI_" #c) SYMBOL("mpi_" #fortran "_") SYMBOL("mpi_" #fortran "_f08_")
+#define ONE_FORM(c, fortran, parameters, arguments, event) OWN(c, fortran)
+#define CALL(c, fortran, parameters, arguments, event) OWN(c, fortran) SYMBOL("MPI_" #c "_c")
+#define TRACE_MPI_4 1
+
+#define SYMBOL(name) name,
+static const char *const names[] = {
+#include "mpi/calls.h"
 };
+#undef SYMBOL
+enum { NAME_COUNT = sizeof(names) / sizeof(*names) };
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -44,7 +50,7 @@ __asm__(".text\n"
         "  pop %rax\n pop %r9\n pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n"
         "  jmp *%r11\n"
         "  .set nuioa_preload_index, 0\n");
-#define JUMP(name) \
+#define SYMBOL(name) \
     __asm__(".globl " name "\n.type " name ", @function\n" name ":\n" \
             "  endbr64\n" \
             "  mov nuioa_preload_table+8*nuioa_preload_index(%rip), %r11\n" \
@@ -61,7 +67,7 @@ __asm__(".text\n"
         "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n"
         "  ldp x6, x7, [sp, #64]\n  ldp x29, x30, [sp], #80\n  br x16\n"
         "  .set nuioa_preload_index, 0\n");
-#define JUMP(name) \
+#define SYMBOL(name) \
     __asm__(".globl " name "\n.type " name ", %function\n" name ":\n" \
             "  bti c\n" \
             "  adrp x17, nuioa_preload_table+8*nuioa_preload_index\n" \
@@ -73,7 +79,12 @@ __asm__(".text\n"
 #else
 #error "no jumps for this processor"
 #endif
-CALLS(JUMP)
+#include "mpi/calls.h"
+
+static bool starts_mpi(const char *name)
+{
+    return !strncasecmp(name, "MPI_Init", strlen("MPI_Init"));
+}
 
 static bool first_rank(void)
 {
@@ -197,7 +208,7 @@ static void say_in_front(const char *loss)
     unsigned i = 0;
     while (i < NAME_COUNT && !in_front(names[i]))
         i++;
-    if (i < NAME_COUNT && (i < START_COUNT) != started && first_rank())
+    if (i < NAME_COUNT && starts_mpi(names[i]) != started && first_rank())
         fprintf(stderr,
                 "nuioa: trace: %s: %s takes %s before nuioa. Link this tool to the program, as a "
                 "shared library\n",
@@ -265,7 +276,7 @@ static void __attribute__((noreturn)) no_such_call(const char *name)
 
 void *nuioa_preload_resolve(unsigned index)
 {
-    if (index < START_COUNT && !__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
+    if (starts_mpi(names[index]) && !__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
         open_library();
     void *call = __atomic_load_n(&nuioa_preload_table[index], __ATOMIC_ACQUIRE);
     if (!call) {

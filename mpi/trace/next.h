@@ -25,11 +25,11 @@ static inline void *trace_next(void **known, const char *name)
     return call;
 }
 
-/* The next MPI_##name. */
+/* The next function of the name of an entry point. */
 #define NEXT(name) \
     (__extension__({ \
         static void *known; \
-        (__typeof__(&MPI_##name))trace_next(&known, "MPI_" #name); \
+        (__typeof__(&name))trace_next(&known, #name); \
     }))
 
 /* A tool may make its MPI_X from calls of MPI_Y, which come here too, and are no messages of the
