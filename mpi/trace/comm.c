@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/comm.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "mpi/trace/table.h"
 
-/* The ranks of a communicator are kept as its attribute. MPI libraries take a lock to find an
- * attribute, so each thread keeps the last one; it is valid until `deleted` grows. */
+/* The ranks of a communicator or a window are kept as its attribute. MPI libraries take a lock to
+ * find an attribute, so each thread keeps the last one; it is valid until `deleted` grows. */
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
 static unsigned deleted = 1;
-static _Thread_local struct {
-    MPI_Comm comm;
+struct last {
+    uint64_t handle; /* an int or a pointer */
     unsigned when;
     const struct trace_ranks *ranks;
-} last;
-static _Thread_local struct {
-    MPI_Win window;
-    unsigned when;
-    const struct trace_ranks *ranks;
-} seen;
+};
+static _Thread_local struct last last_comm, last_window;
 
 /* The ranks that this thread is about to keep. Threads that use a communicator for the first time
  * at once each find its ranks. Those of the last one replace the others', which are still in use.
@@ -120,42 +117,35 @@ static struct trace_ranks *keep(struct trace_ranks *ranks, MPI_Comm comm, MPI_Wi
     return NULL;
 }
 
-const struct trace_ranks *trace_comm(MPI_Comm comm)
+/* Returns the ranks of `window`, or of `comm` if that is MPI_WIN_NULL. */
+static const struct trace_ranks *look_up(struct last *last, uint64_t handle, MPI_Comm comm,
+                                         MPI_Win window)
 {
     unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
-    if (last.when == when && last.comm == comm)
-        return last.ranks;
+    if (last->when == when && last->handle == handle)
+        return last->ranks;
+    bool is_comm = window == MPI_WIN_NULL;
     struct trace_ranks *ranks = NULL;
     int found = 0;
-    if (PMPI_Comm_get_attr(comm, comm_key, &ranks, &found) != MPI_SUCCESS)
+    int rc = is_comm ? PMPI_Comm_get_attr(comm, comm_key, &ranks, &found)
+                     : PMPI_Win_get_attr(window, window_key, &ranks, &found);
+    if (rc != MPI_SUCCESS)
         return NULL;
     if (!found)
-        ranks = keep(look_at(comm), comm, MPI_WIN_NULL);
-    if (!ranks)
-        return NULL;
-    last.comm = comm;
-    last.when = when;
-    last.ranks = ranks;
+        ranks = keep(is_comm ? look_at(comm) : look_at_window(window), comm, window);
+    if (ranks)
+        *last = (struct last){ handle, when, ranks };
     return ranks;
+}
+
+const struct trace_ranks *trace_comm(MPI_Comm comm)
+{
+    return look_up(&last_comm, (uint64_t)comm, comm, MPI_WIN_NULL);
 }
 
 const struct trace_ranks *trace_window(MPI_Win window)
 {
-    unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
-    if (seen.when == when && seen.window == window)
-        return seen.ranks;
-    struct trace_ranks *ranks = NULL;
-    int found = 0;
-    if (PMPI_Win_get_attr(window, window_key, &ranks, &found) != MPI_SUCCESS)
-        return NULL;
-    if (!found)
-        ranks = keep(look_at_window(window), MPI_COMM_NULL, window);
-    if (!ranks)
-        return NULL;
-    seen.window = window;
-    seen.when = when;
-    seen.ranks = ranks;
-    return ranks;
+    return look_up(&last_window, (uint64_t)window, MPI_COMM_NULL, window);
 }
 
 int trace_world_rank(const struct trace_ranks *ranks, int rank)

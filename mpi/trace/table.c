@@ -80,10 +80,26 @@ static void *make(void **place, size_t size)
     return fresh;
 }
 
-static inline void *have(void **place, size_t size)
+static inline void *have(void **place, size_t size, bool create)
 {
     void *there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-    return there ? there : make(place, size);
+    return there || !create ? there : make(place, size);
+}
+
+/* Returns the counter of a rank; or NULL if there is none, or no memory for one. */
+static inline struct trace_count *counter(enum trace_direction direction, unsigned rank,
+                                          bool create)
+{
+    void **place = &table.roots[direction];
+    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; shift > BLOCK_BITS;) {
+        struct branch *branch = have(place, sizeof(*branch), create);
+        if (!branch)
+            return NULL;
+        shift -= BRANCH_BITS;
+        place = &branch->below[rank >> shift & (BRANCH - 1)];
+    }
+    struct block *block = have(place, sizeof(*block), create);
+    return block ? &block->counts[rank & (BLOCK - 1)] : NULL;
 }
 
 /* An atomic addition takes longer than everything else here together, so it is used only if there
@@ -138,21 +154,11 @@ void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_
         note(noting, &(struct trace_note){ direction, rank, bytes, msgs });
         return;
     }
-    unsigned r = (unsigned)rank;
-    void **place = &table.roots[direction];
-    if (r >= table.rank_count) /* true for negative ranks too */
+    if ((unsigned)rank >= table.rank_count) /* true for negative ranks too */
         return;
-    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; shift > BLOCK_BITS;) {
-        struct branch *branch = have(place, sizeof(*branch));
-        if (!branch)
-            return;
-        shift -= BRANCH_BITS;
-        place = &branch->below[r >> shift & (BRANCH - 1)];
-    }
-    struct block *block = have(place, sizeof(*block));
-    if (!block)
+    struct trace_count *count = counter(direction, (unsigned)rank, true);
+    if (!count)
         return;
-    struct trace_count *count = &block->counts[r & (BLOCK - 1)];
     add(&count->bytes, bytes * msgs);
     add(&count->msgs, msgs);
     if (bytes >= TRACE_LARGE)
@@ -161,12 +167,6 @@ void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_
 
 const struct trace_count *trace_counted(enum trace_direction direction, int rank)
 {
-    const void *there = table.roots[direction];
-    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; there && shift > BLOCK_BITS;) {
-        shift -= BRANCH_BITS;
-        there = ((const struct branch *)there)->below[(unsigned)rank >> shift & (BRANCH - 1)];
-    }
-    const struct trace_count *count =
-        there ? &((const struct block *)there)->counts[(unsigned)rank & (BLOCK - 1)] : NULL;
+    const struct trace_count *count = counter(direction, (unsigned)rank, false);
     return count && count->msgs ? count : NULL;
 }

@@ -11,7 +11,6 @@
 #include "mpi/trace/next.h"
 #include "mpi/trace/point.h"
 #include "mpi/trace/table.h"
-#include "mpi/trace/window.h"
 
 /* libnuioa-trace counts which rank sends how much to which other rank, and writes a profile. A
  * message is counted where it is sent, and a one-sided operation where it is called. So each counts
