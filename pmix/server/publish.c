@@ -14,6 +14,7 @@
 #include "pmix/server/locality.h"
 #include "pmix/server/session.h"
 #include "util/clock.h"
+#include "util/number.h"
 #endif
 #include "util/variable.h"
 
@@ -113,6 +114,93 @@ struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publishe
 
 #else
 
+/* --- the step as PMIx knows it --------------------------------------------------------------- */
+
+static bool is_usable(const struct pmix_calls *calls)
+{
+    return calls->get && calls->store && calls->initialized && calls->initialized();
+}
+
+/* Reads exactly `count` ranks from a list such as "4,5,6". Returns 0, or -EINVAL. */
+static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char number[16];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof(number))
+            return -EINVAL;
+        memcpy(number, text, length);
+        number[length] = '\0';
+        if (nuioa_parse_u32(number, PMIX_RANK_VALID, &ranks[i]) < 0 ||
+            (text[length] == ',') != (i + 1 < count))
+            return -EINVAL;
+        text += length + 1;
+    }
+    return 0;
+}
+
+/* Tries the names until PMIx knows one. This is needed because PMIx_Store_internal also succeeds
+ * for a namespace that does not exist; the value is lost then. */
+static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces)
+{
+    for (unsigned i = 0; i < namespaces->count; i++) {
+        pmix_proc_t all;
+        pmix_value_t *peers;
+        pmix_proc_set(&all, namespaces->names[i], PMIX_RANK_WILDCARD);
+        if (pmix_value_get(&s->calls, &all, PMIX_LOCAL_PEERS, PMIX_STRING, &peers) < 0)
+            continue;
+        const char *text = peers->data.string ? peers->data.string : "";
+        int rc = parse_peers(text, s->count, s->ranks);
+        nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[i]);
+        if (rc < 0)
+            nuioa_fail(s->err, rc,
+                       "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)", text,
+                       s->count);
+        pmix_value_release(peers);
+        return rc;
+    }
+    return nuioa_fail(s->err, -ENOENT, "PMIx does not know this step as %s",
+                      namespaces->count ? namespaces->names[0] : "anything");
+}
+
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       unsigned patience_ms, struct nuioa_publisher **publisher,
+                       struct nuioa_error *err)
+{
+    struct pmix_calls calls;
+    *publisher = NULL;
+    pmix_calls_find(&calls, RTLD_DEFAULT);
+    if (!is_usable(&calls) || !task_count)
+        return 0;
+    struct nuioa_publisher *s = calloc(1, sizeof(*s) + task_count * sizeof(*s->ranks));
+    if (!s)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    s->calls = calls;
+    s->patience_ms = patience_ms;
+    s->count = task_count;
+    s->err = err;
+    nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[0]);
+    int rc = session_await(s);
+    if (!rc)
+        rc = find_namespace(s, namespaces);
+    if (rc < 0) {
+        free(s);
+        return rc;
+    }
+    *publisher = s;
+    return 1;
+}
+
+void nuioa_publish_close(struct nuioa_publisher *s)
+{
+    free(s);
+}
+
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
+{
+    return s->ranks;
+}
+
 /* --- how keys reach the ranks ---------------------------------------------------------------- */
 
 #define GDS_VARIABLE "PMIX_MCA_gds"
@@ -152,43 +240,41 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
 
 /* --- once for the node ----------------------------------------------------------------------- */
 
-static int no_memory(struct nuioa_publisher *s)
+/* Adds an array of `count` ranks, those of the tasks which[count]. */
+static void add_ranks(struct record *record, const char *key, const struct nuioa_publisher *s,
+                      const uint32_t *which, uint32_t count)
 {
-    return nuioa_fail(s->err, -ENOMEM, "out of memory");
+    pmix_data_array_t *array = record_array(PMIX_PROC_RANK, count, sizeof(pmix_rank_t));
+    pmix_rank_t *ranks = array ? array->array : NULL;
+    for (uint32_t i = 0; ranks && i < count; i++)
+        ranks[i] = s->ranks[which[i]];
+    record_add(record, key, &(pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array });
 }
 
-static void add_u32(struct record *record, const char *key, uint32_t number)
-{
-    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
-    record_add(record, key, &value);
-}
-
-static bool add_leaders(struct record *record, const struct nuioa_publisher *s,
+static void add_leaders(struct record *record, const struct nuioa_publisher *s,
                         const struct nuioa_plan *plan)
 {
     if (!plan->order_count)
-        return true;
+        return;
     pmix_value_t leader = { .type = PMIX_PROC_RANK, .data.rank = s->ranks[plan->order[0]] };
     record_add(record, "nuioa.leader", &leader);
-    add_u32(record, "nuioa.near", plan->near);
-    return record_add_ranks(record, "nuioa.order", s->ranks, plan->order, plan->order_count) &&
-           (!plan->rail_leader_count ||
-            record_add_ranks(record, "nuioa.rail_leaders", s->ranks, plan->rail_leaders,
-                             plan->rail_leader_count));
+    record_add_u32(record, "nuioa.near", plan->near);
+    add_ranks(record, "nuioa.order", s, plan->order, plan->order_count);
+    if (plan->rail_leader_count)
+        add_ranks(record, "nuioa.rail_leaders", s, plan->rail_leaders, plan->rail_leader_count);
 }
 
 static int store_node(struct nuioa_publisher *s, const struct nuioa_publication *p)
 {
     struct record record;
     record_begin(&record, PMIX_RANK_WILDCARD);
-    bool fits = add_leaders(&record, s, p->plan);
-    if (p->plan->planned) {
-        pmix_value_t planned = { .type = PMIX_BOOL, .data.flag = true };
-        record_add(&record, "nuioa.planned", &planned);
-    }
-    add_u32(&record, "nuioa.version",
-            1); /* last, so that a reader who finds it finds the others too */
-    int rc = fits ? record_store(s, &record) : no_memory(s);
+    add_leaders(&record, s, p->plan);
+    if (p->plan->planned)
+        record_add(&record, "nuioa.planned",
+                   &(pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+    /* last, so that a reader who finds it finds the others too */
+    record_add_u32(&record, "nuioa.version", 1);
+    int rc = record_store(s, &record);
     record_end(&record);
     return rc;
 }
@@ -201,8 +287,6 @@ struct standard {
     unsigned caches;
     uint16_t *package_ranks;
     struct locality_devices devices;
-    pmix_device_distance_t *row;
-    pmix_data_array_t array;
 };
 
 static bool anyone_is_bound(const struct nuioa_publication *p)
@@ -232,125 +316,83 @@ static int standard_open(struct nuioa_publisher *s, const struct nuioa_publicati
     standard->caches = locality_caches(p->node);
     standard->package_ranks = calloc(s->count, sizeof(*standard->package_ranks));
     if (!standard->package_ranks || locality_devices_find(p->node, p->plan, &standard->devices) < 0)
-        return no_memory(s);
+        return nuioa_fail(s->err, -ENOMEM, "out of memory");
     locality_package_ranks(p->node, p->plan, standard->package_ranks);
-    standard->row = calloc(standard->devices.count + 1, sizeof(*standard->row));
-    return standard->row ? 0 : no_memory(s);
+    return 0;
 }
 
 static void standard_close(struct standard *standard)
 {
     free(standard->package_ranks);
-    free(standard->row);
     locality_devices_free(&standard->devices);
 }
 
-/* The record must be stored before the next rank: `row` is used again. */
 static void add_distances(struct record *record, const struct nuioa_publication *p,
-                          struct standard *standard, const struct nuioa_assignment *assignment)
+                          const struct locality_devices *devices,
+                          const struct nuioa_assignment *assignment)
 {
-    standard->array = (pmix_data_array_t){
-        .type = PMIX_DEVICE_DIST,
-        .size = locality_distances(p->node, assignment, &standard->devices, standard->row),
-        .array = standard->row,
-    };
-    if (!standard->array.size)
-        return;
-    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &standard->array };
-    record_add(record, PMIX_DEVICE_DISTANCES, &value);
+    pmix_data_array_t *array =
+        record_array(PMIX_DEVICE_DIST, devices->count, sizeof(pmix_device_distance_t));
+    if (array)
+        array->size = locality_distances(p->node, assignment, devices, array->array);
+    if (!array || array->size)
+        record_add(record, PMIX_DEVICE_DISTANCES,
+                   &(pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array });
+    else
+        free(array);
 }
 
-static bool add_standard(struct record *record, const struct nuioa_publication *p,
-                         struct standard *standard, uint32_t local)
+static void add_standard(struct record *record, const struct nuioa_publication *p,
+                         const struct standard *standard, uint32_t local)
 {
     const struct nuioa_assignment *assignment = &p->plan->assignments[local];
     if (!standard->wanted || !locality_is_bound(p->node, assignment))
-        return true;
+        return;
     if (standard->package_rank) {
         pmix_value_t value = { .type = PMIX_UINT16, .data.uint16 = standard->package_ranks[local] };
         record_add(record, PMIX_PACKAGE_RANK, &value);
     }
     if (standard->distances && standard->devices.count)
-        add_distances(record, p, standard, assignment);
-    if (standard->cpuset && !record_add_text(record, PMIX_CPUSET, locality_cpuset(assignment)))
-        return false;
-    return !standard->string ||
-           record_add_text(record, PMIX_LOCALITY_STRING,
-                           locality_string(p->node, assignment, standard->caches));
+        add_distances(record, p, &standard->devices, assignment);
+    if (standard->cpuset)
+        record_add_text(record, PMIX_CPUSET, locality_cpuset(assignment));
+    if (standard->string)
+        record_add_text(record, PMIX_LOCALITY_STRING,
+                        locality_string(p->node, assignment, standard->caches));
 }
 
 /* --- once for each rank ---------------------------------------------------------------------- */
 
-static bool add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
+static void add_list(struct record *record, const char *key, hwloc_const_bitmap_t set)
+{
+    char *list = NULL;
+    record_add_text(record, key, hwloc_bitmap_list_asprintf(&list, set) < 0 ? NULL : list);
+}
+
+static void add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
 {
     const struct nuioa_assignment *assignment = &p->plan->assignments[local];
-    char label[64], text[4096], *cpus = NULL;
+    char label[64], text[4096];
     if (assignment->level != NUIOA_NO_LEVEL)
-        add_u32(record, "nuioa.level", assignment->level);
+        record_add_u32(record, "nuioa.level", assignment->level);
     if (p->plan->hinted) {
         pmix_value_t weight = { .type = PMIX_DOUBLE, .data.dval = assignment->weight };
         record_add(record, "nuioa.weight", &weight);
     }
-    if (assignment->nic >= 0 &&
-        !record_add_text(
+    if (assignment->nic >= 0)
+        record_add_text(
             record, "nuioa.nic",
-            strdup(nuioa_nic_label(&p->node->nics[assignment->nic], label, sizeof(label)))))
-        return false;
-    if (nuioa_nics_text(assignment, p->node, text, sizeof(text)) &&
-        !record_add_text(record, "nuioa.nics", strdup(text)))
-        return false;
-    if (nuioa_gpus_text(assignment, p->node, text, sizeof(text)) &&
-        !record_add_text(record, "nuioa.gpus", strdup(text)))
-        return false;
+            strdup(nuioa_nic_label(&p->node->nics[assignment->nic], label, sizeof(label))));
+    if (nuioa_nics_text(assignment, p->node, text, sizeof(text)))
+        record_add_text(record, "nuioa.nics", strdup(text));
+    if (nuioa_gpus_text(assignment, p->node, text, sizeof(text)))
+        record_add_text(record, "nuioa.gpus", strdup(text));
     if (nuioa_gpu_nics_text(&p->plan->usable, p->node, assignment->seen, assignment->seen_count,
-                            text, sizeof(text)) &&
-        !record_add_text(record, "nuioa.gpu_nics", strdup(text)))
-        return false;
-    if (hwloc_bitmap_list_asprintf(&cpus, assignment->cpus) < 0)
-        cpus = NULL;
-    if (!record_add_text(record, "nuioa.cpus", cpus))
-        return false;
-    char *comm_cpus = NULL;
-    if (!assignment->place_count)
-        return true;
-    if (hwloc_bitmap_list_asprintf(&comm_cpus, assignment->places[0]) < 0)
-        comm_cpus = NULL;
-    return record_add_text(record, "nuioa.comm_cpus", comm_cpus);
-}
-
-static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, bool ours)
-{
-    struct standard standard;
-    struct record record;
-    int rc = standard_open(s, p, &standard);
-    for (uint32_t i = 0; i < s->count && !rc; i++) {
-        record_begin(&record, s->ranks[i]);
-        rc = (!ours || add_ours(&record, p, i)) && add_standard(&record, p, &standard, i)
-                 ? record_store(s, &record)
-                 : no_memory(s);
-        record_end(&record);
-    }
-    standard_close(&standard);
-    return rc;
-}
-
-/* --- the functions of publish.h -------------------------------------------------------------- */
-
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                       unsigned patience_ms, struct nuioa_publisher **publisher,
-                       struct nuioa_error *err)
-{
-    return session_open(namespaces, task_count, patience_ms, publisher, err);
-}
-
-void nuioa_publish_close(struct nuioa_publisher *s)
-{
-    session_close(s);
-}
-
-const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
-{
-    return s->ranks;
+                            text, sizeof(text)))
+        record_add_text(record, "nuioa.gpu_nics", strdup(text));
+    add_list(record, "nuioa.cpus", assignment->cpus);
+    if (assignment->place_count)
+        add_list(record, "nuioa.comm_cpus", assignment->places[0]);
 }
 
 static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publication *p)
@@ -358,30 +400,51 @@ static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publi
     return p->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s->calls);
 }
 
-int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p,
-                        struct nuioa_error *err)
+static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p)
+{
+    bool ours = wants_ours(s, p);
+    struct standard standard;
+    struct record record;
+    int rc = standard_open(s, p, &standard);
+    for (uint32_t i = 0; i < s->count && !rc; i++) {
+        record_begin(&record, s->ranks[i]);
+        if (ours)
+            add_ours(&record, p, i);
+        add_standard(&record, p, &standard, i);
+        rc = record_store(s, &record);
+        record_end(&record);
+    }
+    standard_close(&standard);
+    return rc;
+}
+
+/* --- storing them ---------------------------------------------------------------------------- */
+
+/* Lets `store` do its work, if it is wanted and PMIx answers. */
+static int publish(struct nuioa_publisher *s, const struct nuioa_publication *p, bool wanted,
+                   int (*store)(struct nuioa_publisher *, const struct nuioa_publication *),
+                   struct nuioa_error *err)
 {
     int64_t begin = nuioa_clock_us();
     s->err = err;
-    int rc = 0;
-    if (p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
-        rc = session_await(s);
-    if (!rc && p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
-        rc = store_tasks(s, p, wants_ours(s, p));
+    int rc = wanted ? session_await(s) : 0;
+    if (wanted && !rc)
+        rc = store(s, p);
     s->time_us += (uint32_t)(nuioa_clock_us() - begin);
     return rc;
+}
+
+int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p,
+                        struct nuioa_error *err)
+{
+    bool wanted = p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY);
+    return publish(s, p, wanted, store_tasks, err);
 }
 
 int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p,
                        struct nuioa_error *err)
 {
-    int64_t begin = nuioa_clock_us();
-    s->err = err;
-    int rc = wants_ours(s, p) ? session_await(s) : 0;
-    if (!rc && wants_ours(s, p))
-        rc = store_node(s, p);
-    s->time_us += (uint32_t)(nuioa_clock_us() - begin);
-    return rc;
+    return publish(s, p, wants_ours(s, p), store_node, err);
 }
 
 struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *s)

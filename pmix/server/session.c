@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/server/session.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pmix/timed_call.h"
 #include "util/clock.h"
-#include "util/number.h"
-
-/* --- the step as PMIx knows it --------------------------------------------------------------- */
-
-static bool is_usable(const struct pmix_calls *calls)
-{
-    return calls->get && calls->store && calls->initialized && calls->initialized();
-}
-
-/* Reads exactly `count` ranks from a list such as "4,5,6". Returns 0, or -EINVAL. */
-static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        char number[16];
-        size_t length = strcspn(text, ",");
-        if (length >= sizeof(number))
-            return -EINVAL;
-        memcpy(number, text, length);
-        number[length] = '\0';
-        if (nuioa_parse_u32(number, PMIX_RANK_VALID, &ranks[i]) < 0 ||
-            (text[length] == ',') != (i + 1 < count))
-            return -EINVAL;
-        text += length + 1;
-    }
-    return 0;
-}
 
 /* --- whether PMIx answers -------------------------------------------------------------------- */
 
@@ -71,71 +44,6 @@ int session_await(struct nuioa_publisher *s)
     return rc < 0 ? nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc)) : 0;
 }
 
-/* Tries the names until PMIx knows one. This is needed because PMIx_Store_internal also succeeds
- * for a namespace that does not exist; the value is lost then. */
-static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
-                          struct nuioa_error *err)
-{
-    for (unsigned i = 0; i < namespaces->count; i++) {
-        pmix_proc_t all;
-        pmix_value_t *peers;
-        pmix_proc_set(&all, namespaces->names[i], PMIX_RANK_WILDCARD);
-        if (pmix_value_get(&s->calls, &all, PMIX_LOCAL_PEERS, PMIX_STRING, &peers) < 0)
-            continue;
-        const char *text = peers->data.string ? peers->data.string : "";
-        int rc = parse_peers(text, s->count, s->ranks);
-        nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[i]);
-        if (rc < 0)
-            nuioa_fail(err, rc, "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)",
-                       text, s->count);
-        pmix_value_release(peers);
-        return rc;
-    }
-    return nuioa_fail(err, -ENOENT, "PMIx does not know this step as %s",
-                      namespaces->count ? namespaces->names[0] : "anything");
-}
-
-static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
-                     struct nuioa_error *err)
-{
-    s->err = err;
-    nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[0]);
-    int rc = session_await(s);
-    return rc < 0 ? rc : find_namespace(s, namespaces, err);
-}
-
-int session_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                 unsigned patience_ms, struct nuioa_publisher **publisher, struct nuioa_error *err)
-{
-    struct pmix_calls calls;
-    *publisher = NULL;
-    pmix_calls_find(&calls, RTLD_DEFAULT);
-    if (!is_usable(&calls) || !task_count)
-        return 0;
-    struct nuioa_publisher *s = calloc(1, sizeof(*s));
-    if (s) {
-        s->calls = calls;
-        s->patience_ms = patience_ms;
-        s->count = task_count;
-        s->ranks = calloc(task_count, sizeof(*s->ranks));
-    }
-    int rc =
-        s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
-    if (rc < 0) {
-        session_close(s);
-        return rc;
-    }
-    *publisher = s;
-    return 1;
-}
-
-void session_close(struct nuioa_publisher *s)
-{
-    if (s)
-        free(s->ranks);
-    free(s);
-}
-
 static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key,
                 pmix_data_type_t type)
 {
@@ -167,74 +75,58 @@ static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix
     return 0;
 }
 
-static void refuse(struct record *record, const char *key)
-{
-    if (!record->refused)
-        record->refused = key;
-}
-
 void record_begin(struct record *record, uint32_t rank)
 {
     memset(record, 0, sizeof(*record));
     record->rank = rank;
-    pmix_value_t value = { .type = PMIX_PROC_RANK, .data.rank = rank };
-    record_add(record, PMIX_RANK, &value);
+    record_add(record, PMIX_RANK, &(pmix_value_t){ .type = PMIX_PROC_RANK, .data.rank = rank });
+}
+
+/* Returns the block that a value has; or NULL if it is a number, or there was no memory. */
+static void *block_of(const pmix_value_t *value)
+{
+    return value->type == PMIX_STRING       ? (void *)value->data.string
+           : value->type == PMIX_DATA_ARRAY ? value->data.darray
+                                            : NULL;
 }
 
 void record_add(struct record *record, const char *key, const pmix_value_t *value)
 {
-    if (record->count > RECORD_KEYS) {
-        refuse(record, key);
-        return;
+    bool has_block = value->type == PMIX_STRING || value->type == PMIX_DATA_ARRAY;
+    if (has_block && !block_of(value)) {
+        record->no_memory = true;
+    } else if (record->count > RECORD_KEYS) {
+        record->refused = record->refused ? record->refused : key;
+        free(block_of(value));
+    } else {
+        pmix_info_t *entry = &record->entries[record->count++];
+        strncpy(entry->key, key, PMIX_MAX_KEYLEN);
+        entry->value = *value;
     }
-    pmix_info_t *entry = &record->entries[record->count];
-    strncpy(entry->key, key, PMIX_MAX_KEYLEN);
-    entry->value = *value;
-    record->count++;
 }
 
-/* Makes the record the owner of the memory that `value` points to. Memory of a key for which there
- * is no room is freed at once. */
-static void add_owned(struct record *record, const char *key, const pmix_value_t *value,
-                      void *memory)
+void record_add_u32(struct record *record, const char *key, uint32_t number)
 {
-    if (record->owned_count == RECORD_KEYS) {
-        refuse(record, key);
-        free(memory);
-        return;
-    }
-    record->owned[record->owned_count++] = memory;
-    record_add(record, key, value);
+    record_add(record, key, &(pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = number });
 }
 
-bool record_add_text(struct record *record, const char *key, char *text)
+void record_add_text(struct record *record, const char *key, char *text)
 {
-    pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
-    if (!text)
-        return false;
-    add_owned(record, key, &value, text);
-    return true;
+    record_add(record, key, &(pmix_value_t){ .type = PMIX_STRING, .data.string = text });
 }
 
-bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
-                      const uint32_t *which, uint32_t count)
+pmix_data_array_t *record_array(pmix_data_type_t type, size_t count, size_t size)
 {
-    pmix_data_array_t *array = malloc(sizeof(*array) + count * sizeof(*ranks));
-    if (!array)
-        return false;
-    pmix_rank_t *copy = (pmix_rank_t *)(array + 1);
-    for (uint32_t i = 0; i < count; i++)
-        copy[i] = ranks[which[i]];
-    *array = (pmix_data_array_t){ .type = PMIX_PROC_RANK, .size = count, .array = copy };
-    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = array };
-    add_owned(record, key, &value, array);
-    return true;
+    pmix_data_array_t *array = calloc(1, sizeof(*array) + count * size);
+    if (array)
+        *array = (pmix_data_array_t){ .type = type, .size = count, .array = array + 1 };
+    return array;
 }
 
 void record_end(struct record *record)
 {
-    while (record->owned_count)
-        free(record->owned[--record->owned_count]);
+    while (record->count)
+        free(block_of(&record->entries[--record->count].value));
 }
 
 static int store_each(struct nuioa_publisher *s, struct record *record)
@@ -271,6 +163,8 @@ static bool store_whole(struct nuioa_publisher *s, struct record *record)
 
 int record_store(struct nuioa_publisher *s, struct record *record)
 {
+    if (record->no_memory)
+        return nuioa_fail(s->err, -ENOMEM, "out of memory");
     if (record->refused)
         return nuioa_fail(s->err, -ENOBUFS,
                           "%s has no room among the %d keys that are stored for a rank: none is "

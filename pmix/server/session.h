@@ -18,21 +18,13 @@ struct nuioa_publisher {
     int64_t answered_ms;  /* when PMIx answered last, by the monotonic clock */
     char nspace[NUIOA_NAMESPACE_SIZE];
     uint32_t count;          /* number of local tasks */
-    uint32_t *ranks;         /* [count]: PMIx's rank of each task, by local rank */
     uint32_t stored;         /* number of keys stored so far */
     uint32_t time_us;        /* time spent on storing */
     bool no_records;         /* true: this PMIx does not take a rank's keys in one call */
     bool records_proven;     /* true: it was seen to take them */
     struct nuioa_error *err; /* where the reason of an error goes; owned by the present caller */
+    uint32_t ranks[];        /* [count]: PMIx's rank of each task, by local rank */
 };
-
-/* Does the work of nuioa_publish_open (publish.h), with the same parameters, results and errors.
- * Sets s->err of the publisher to `err`. */
-int session_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                 unsigned patience_ms, struct nuioa_publisher **publisher, struct nuioa_error *err);
-
-/* Frees the publisher. NULL is allowed. */
-void session_close(struct nuioa_publisher *publisher);
 
 /* Asks PMIx a question from another thread and waits for the answer, at most s->patience_ms. If it
  * answers, the next calls of PMIx are expected to return too. PMIx is not asked if its last answer
@@ -54,32 +46,31 @@ struct record {
     uint32_t rank;  /* PMIx's rank, or PMIX_RANK_WILDCARD */
     unsigned count; /* how many entries are used; the first one holds the rank */
     pmix_info_t entries[1 + RECORD_KEYS];
-    unsigned owned_count;     /* how many elements of `owned` are used */
-    void *owned[RECORD_KEYS]; /* memory of the values, which record_end frees */
-    const char *refused;      /* the first key for which there was no room; NULL: all had room */
+    const char *refused; /* the first key for which there was no room; NULL: all had room */
+    bool no_memory;      /* true: a value is missing */
 };
 
 /* Makes *record an empty record for `rank`. The caller frees what it will own with record_end. */
 void record_begin(struct record *record, uint32_t rank);
 
-/* Adds a key. The memory to which *value points must live until the record is stored, and `key`
- * must live as long. If there is no room, record_store fails. */
+/* Adds a key, which must live until the record is stored. A string of *value, or an array with its
+ * elements, is one block that malloc made, and belongs to the record now, also if there is no room
+ * for it. NULL instead of it means that there was no memory. Then, or if there is no room,
+ * record_store fails. */
 void record_add(struct record *record, const char *key, const pmix_value_t *value);
 
-/* Adds a string that malloc made; the record frees it, also if there is no room for the key. `key`
- * must live until the record is stored. Returns true; or false if `text` is NULL, which means that
- * there was no memory for it. */
-bool record_add_text(struct record *record, const char *key, char *text);
+/* Does the same for a number and for a string. */
+void record_add_u32(struct record *record, const char *key, uint32_t number);
+void record_add_text(struct record *record, const char *key, char *text);
 
-/* Adds an array of `count` ranks, copied from ranks[which[i]]. The record frees the copy, also if
- * there is no room for the key. `key` must live until the record is stored. Returns true, or false
- * if there is no memory. */
-bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
-                      const uint32_t *which, uint32_t count);
+/* Returns an array of `count` elements of `size` bytes, all 0, which are of the PMIx type `type`.
+ * It is one block that the caller frees with free, or adds to a record. NULL: no memory. */
+pmix_data_array_t *record_array(pmix_data_type_t type, size_t count, size_t size);
 
 /* Stores all keys in PMIx, which copies them. Returns 0; or negative with the reason in *s->err:
- * -EIO if PMIx refuses a key, and then the keys before it are stored; or -ENOBUFS if the record was
- * given more than RECORD_KEYS keys, and then none is stored. */
+ * -EIO if PMIx refuses a key, and then the keys before it are stored; -ENOMEM if a value is
+ * missing, or -ENOBUFS if the record was given more than RECORD_KEYS keys, and then none is
+ * stored. */
 int record_store(struct nuioa_publisher *s, struct record *record);
 
 /* Frees what the record owns. The struct itself belongs to the caller. */
