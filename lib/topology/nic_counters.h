@@ -16,7 +16,7 @@
 /* The struct says what a NIC has carried: since it came up, or between two moments. */
 struct nuioa_nic_counters {
     uint64_t received, sent; /* bytes */
-    uint64_t received_packets, sent_packets;
+    uint64_t received_packets;
 };
 
 /* Reads the counters of a NIC, of the first source that has the two of bytes: those of the verbs
