@@ -29,10 +29,11 @@ static void drop_common_memory(const struct nuioa_node *node, hwloc_topology_t t
 }
 
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
-                          hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
+                          hwloc_obj_t device, long own, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
 {
     hwloc_obj_t root = hwloc_get_root_obj(topology);
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
+    int index = own < 0 || node->cut ? -1 : nuioa_node_numa(node, (unsigned)own);
     /* hwloc attaches devices of unknown locality to an object as large as the machine. If one NUMA
      * node has all CPUs, that is where they are. */
     bool known = !node->cut && near && near->cpuset && near->nodeset &&
@@ -45,19 +46,18 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
         return -ENOMEM;
     if (known)
         drop_common_memory(node, topology, near, *numas);
-    return known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
-}
-
-int nuioa_device_locality_own(const struct nuioa_node *node, long own, hwloc_bitmap_t numas,
-                              hwloc_bitmap_t cpus)
-{
-    int index = own < 0 || node->cut ? -1 : nuioa_node_numa(node, (unsigned)own);
-    if (index < 0)
-        return NUIOA_LOCALITY_UNKNOWN;
-    return hwloc_bitmap_only(numas, (unsigned)own) ||
-                   hwloc_bitmap_copy(cpus, node->numas[index].cpus)
+    if (known || index < 0)
+        return known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
+    return hwloc_bitmap_only(*numas, (unsigned)own) ||
+                   hwloc_bitmap_copy(*cpus, node->numas[index].cpus)
                ? -ENOMEM
                : NUIOA_LOCALITY_SYSFS;
+}
+
+int nuioa_device_pci_order(const char *a, const char *b)
+{
+    size_t length_a = strlen(a), length_b = strlen(b);
+    return length_a != length_b ? (length_a < length_b ? -1 : 1) : strcmp(a, b);
 }
 
 bool nuioa_device_is_same(hwloc_obj_t a, hwloc_obj_t b)

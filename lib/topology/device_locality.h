@@ -6,19 +6,20 @@
 
 #include "topology/node.h"
 
-/* Sets *numas and *cpus (OS indexes) to the NUMA nodes and CPUs that are local to a device: those
- * of the closest hwloc object above it that is not an I/O object. Returns NUIOA_LOCALITY_HWLOC;
- * NUIOA_LOCALITY_UNKNOWN if NUMA nodes are cut, that object has no NUMA node, or it is the whole
- * machine and several NUMA nodes have CPUs (both sets are then empty); or -ENOMEM, and a set may
- * then be NULL. In every case the caller frees both with hwloc_bitmap_free, which takes NULL. */
+/* Sets *numas and *cpus (OS indexes) to the NUMA nodes and CPUs that are local to a device. They
+ * are those of the closest hwloc object above it that is not an I/O object: NUIOA_LOCALITY_HWLOC.
+ * If that object has no NUMA node, or is the whole machine and several NUMA nodes have CPUs, they
+ * are those of `own`, the device's numa_node in sysfs (-1: none): NUIOA_LOCALITY_SYSFS. If the node
+ * has no such NUMA node, or NUMA nodes are cut, both are empty: NUIOA_LOCALITY_UNKNOWN. Returns
+ * which of these it is; or -ENOMEM, and a set may then be NULL. In every case the caller frees both
+ * with hwloc_bitmap_free, which takes NULL. */
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
-                          hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus);
+                          hwloc_obj_t device, long own, hwloc_bitmap_t *numas,
+                          hwloc_bitmap_t *cpus);
 
-/* Sets the two sets, where the first function knew nothing, by the NUMA node `own`, the device's
- * own numa_node in sysfs. Returns NUIOA_LOCALITY_SYSFS; NUIOA_LOCALITY_UNKNOWN if that is none of
- * the node, or NUMA nodes are cut; or -ENOMEM. */
-int nuioa_device_locality_own(const struct nuioa_node *node, long own, hwloc_bitmap_t numas,
-                              hwloc_bitmap_t cpus);
+/* Compares two addresses by PCI order, as strcmp does: one with a longer domain is higher, others
+ * sort as text. */
+int nuioa_device_pci_order(const char *a, const char *b);
 
 /* Returns true if two PCI functions are of one device. */
 bool nuioa_device_is_same(hwloc_obj_t a, hwloc_obj_t b);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "topology/device_locality.h"
-#include "topology/render_node.h"
+#include "topology/gpu_device_file.h"
 
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 enum { CLASS_VGA = 0x0300, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
@@ -108,8 +108,7 @@ static void forget_models(struct nuioa_node *node, hwloc_topology_t topology,
 static int by_pci(const void *left, const void *right)
 {
     const struct nuioa_gpu *a = left, *b = right;
-    size_t length_a = strlen(a->pci), length_b = strlen(b->pci);
-    return length_a != length_b ? (length_a < length_b ? -1 : 1) : strcmp(a->pci, b->pci);
+    return nuioa_device_pci_order(a->pci, b->pci);
 }
 
 int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
@@ -131,9 +130,7 @@ int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
         gpu->model = model_of(pci);
         long own = -1;
         nuioa_sysfs_number(sysfs->pci, &own, "%s/numa_node", gpu->pci);
-        int known = nuioa_device_locality(node, topology, pci, &gpu->numas, &gpu->cpus);
-        if (known == NUIOA_LOCALITY_UNKNOWN)
-            known = nuioa_device_locality_own(node, own, gpu->numas, gpu->cpus);
+        int known = nuioa_device_locality(node, topology, pci, own, &gpu->numas, &gpu->cpus);
         failed = known < 0 ? known : 0;
     }
     if (failed)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/cxi.h"
 #include "topology/device_locality.h"
 #include "topology/nic_port.h"
 
@@ -88,12 +87,16 @@ static bool has_port(hwloc_obj_t obj, unsigned port)
            port_info(obj, port, "GID0");
 }
 
-static bool has_any_port(hwloc_obj_t obj)
+/* Returns the number of the next port of a verbs device after `port`, 0: of the first one; or 0 if
+ * there is none. A device of which no port is known has port 1. */
+static unsigned next_port(hwloc_obj_t obj, unsigned port)
 {
-    for (unsigned port = 1; port < 256; port++)
-        if (has_port(obj, port))
-            return true;
-    return false;
+    if (!is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
+        return 0;
+    for (unsigned next = port + 1; next < 256; next++)
+        if (has_port(obj, next))
+            return next;
+    return !port;
 }
 
 /* Writes the port GUID in the form that GIDs have. In an IPoIB address of 20 bytes it is the last
@@ -153,9 +156,8 @@ static int collect(struct discovery *d)
     unsigned netdevs = 0, ports = 0;
     for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
         netdevs += is_netdev(obj);
-        if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
-            for (unsigned port = 1; port < 256; port++)
-                ports += has_port(obj, port) || (port == 1 && !has_any_port(obj));
+        for (unsigned port = 0; (port = next_port(obj, port));)
+            ports++;
     }
     d->netdevs = calloc(netdevs + 1, sizeof(*d->netdevs));
     d->ports = calloc(ports + 1, sizeof(*d->ports));
@@ -164,10 +166,8 @@ static int collect(struct discovery *d)
     for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
         if (is_netdev(obj))
             read_netdev(&d->netdevs[d->netdev_count++], obj, d->sysfs);
-        if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
-            for (unsigned port = 1; port < 256; port++)
-                if (has_port(obj, port) || (port == 1 && !has_any_port(obj)))
-                    read_port(&d->ports[d->port_count++], obj, port, d->sysfs);
+        for (unsigned port = 0; (port = next_port(obj, port));)
+            read_port(&d->ports[d->port_count++], obj, port, d->sysfs);
     }
     return 0;
 }
@@ -250,15 +250,10 @@ static bool has_nic(const struct discovery *d, hwloc_obj_t pci)
     return false;
 }
 
-static const char *pci_text(hwloc_obj_t pci)
-{
-    const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
-    return text ? text : pci->name;
-}
-
 static bool is_named_virtual(hwloc_obj_t pci)
 {
-    const char *text = pci_text(pci);
+    const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
+    text = text ? text : pci->name;
     return text && strstr(text, "Virtual Function");
 }
 
@@ -341,9 +336,7 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
                   int class_dir)
 {
     long own = own_numa_node(d, obj, pci, class_dir);
-    int known = nuioa_device_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
-    if (known == NUIOA_LOCALITY_UNKNOWN)
-        known = nuioa_device_locality_own(d->node, own, nic->numas, nic->cpus);
+    int known = nuioa_device_locality(d->node, d->topology, obj, own, &nic->numas, &nic->cpus);
     if (known < 0)
         return known;
     nic->locality = (enum nuioa_locality)known;
@@ -384,21 +377,42 @@ static int place(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hw
     return locate(d, nic, obj, pci, class_dir);
 }
 
-/* --- all entries ------------------------------------------------------------------------------ */
-
-static void subnet_prefix(const char *gid, char *fabric, size_t size)
+/* A Slingshot card has two names: the network device, such as hsn0, by which nuioa names the NIC,
+ * and the device that libfabric opens, such as cxi0. Their numbers need not agree. Returns true for
+ * a second name that fits. */
+static bool is_cxi(const char *name, size_t size)
 {
-    /* The first four words of "fe80:0000:0000:0000:..." are the prefix. It is zero until a subnet
-     * manager has set it. */
-    if (strlen(gid) == 39 && strncmp(gid, "0000:0000:0000:0000", 19))
-        snprintf(fabric, size, "%.19s", gid);
+    size_t digits = strncmp(name, "cxi", 3) ? 0 : strlen(name + 3);
+    return digits && digits + 3 < size && strspn(name + 3, "0123456789") == digits;
 }
 
+/* Reads the second name, which the topology has beside the network device (hwloc 2.13 and later),
+ * or else sysfs. */
+static void read_cxi(hwloc_obj_t netdev, const struct nuioa_sysfs *sysfs, char *name, size_t size)
+{
+    char path[64];
+    for (hwloc_obj_t obj = netdev->parent->io_first_child; obj && !*name; obj = obj->next_sibling)
+        if (obj->type == HWLOC_OBJ_OS_DEVICE && obj->name && is_cxi(obj->name, size))
+            nuioa_copy(name, size, obj->name);
+    snprintf(path, sizeof(path), "%.32s/device/cxi", netdev->name);
+    DIR *directory = *name ? NULL : nuioa_sysfs_list(sysfs->net, path);
+    for (struct dirent *entry; directory && !*name && (entry = readdir(directory));)
+        if (is_cxi(entry->d_name, size))
+            nuioa_copy(name, size, entry->d_name);
+    if (directory)
+        closedir(directory);
+}
+
+/* --- all entries ------------------------------------------------------------------------------ */
+
+/* The first four words of "fe80:0000:0000:0000:..." are the prefix. It is zero until a subnet
+ * manager has set it. */
 static void read_subnet(const struct discovery *d, const struct verbs_port *port,
                         struct nuioa_nic *nic)
 {
     long lid;
-    subnet_prefix(port->gid, nic->fabric, sizeof(nic->fabric));
+    if (strlen(port->gid) == 39 && strncmp(port->gid, "0000:0000:0000:0000", 19))
+        snprintf(nic->fabric, sizeof(nic->fabric), "%.19s", port->gid);
     if (!nuioa_sysfs_number(d->sysfs->verbs, &lid, "%s/ports/%u/sm_lid", nic->name, nic->port) &&
         lid > 0 && lid <= UINT16_MAX)
         nic->sm_lid = (uint32_t)lid;
@@ -430,7 +444,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     nuioa_copy(nic->netdev, sizeof(nic->netdev), name);
     nic->kind = netdev_kind(netdev, d->sysfs);
     if (nic->kind == NUIOA_NIC_SLINGSHOT)
-        nuioa_cxi_name(netdev->obj, d->sysfs, nic->cxi, sizeof(nic->cxi));
+        read_cxi(netdev->obj, d->sysfs, nic->cxi, sizeof(nic->cxi));
     nuioa_nic_read_port(d->sysfs, nic);
     int rc = place(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
     nic->is_virtual = nic->is_virtual || netdev->derived ||
@@ -438,15 +452,13 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     return rc;
 }
 
-/* Compares by PCI order: an address with a longer domain is higher, others sort as text; NICs
- * without an address come last. */
+/* NICs without an address come last. */
 static int by_pci(const void *left, const void *right)
 {
     const struct nuioa_nic *a = left, *b = right;
     if (!a->pci[0] != !b->pci[0])
         return a->pci[0] ? -1 : 1;
-    size_t length_a = strlen(a->pci), length_b = strlen(b->pci);
-    int order = length_a != length_b ? (length_a < length_b ? -1 : 1) : strcmp(a->pci, b->pci);
+    int order = nuioa_device_pci_order(a->pci, b->pci);
     if (!order)
         order = strcmp(a->name, b->name);
     return order ? order : (a->port > b->port) - (a->port < b->port);
