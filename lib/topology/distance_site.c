@@ -28,7 +28,7 @@ struct reader {
     uint32_t listed;     /* length of the "numa" line, 0 before it */
     uint32_t rows;       /* read so far */
     int *index;          /* position in the section to position in node->numas, NUMA_MAX entries */
-    struct nuioa_node *into; /* whose NICs get what was measured of them; NULL: nobody's */
+    struct nuioa_nic *nics; /* those of the node, which get what was measured of them; NULL: none */
 };
 
 static int malformed(const struct reader *r, const char *what)
@@ -133,18 +133,18 @@ static int read_row(struct reader *r, char *rest)
 }
 
 /* Gives the NIC of that name what was measured. Nodes of one kind may lack a NIC. */
-static int give(struct nuioa_node *node, const char *name, int numa,
+static int give(const struct reader *r, const char *name, int numa,
                 const struct nuioa_nic_measured *m)
 {
     char label[48];
-    for (uint32_t i = 0; i < node->nic_count; i++) {
-        struct nuioa_nic *nic = &node->nics[i];
+    for (uint32_t i = 0; r->nics && i < r->node->nic_count; i++) {
+        struct nuioa_nic *nic = &r->nics[i];
         if (strcmp(nic->name, name) && strcmp(nuioa_nic_label(nic, label, sizeof(label)), name))
             continue;
         if (!nic->measured)
-            nic->measured = calloc(node->numa_count, sizeof(*nic->measured));
+            nic->measured = calloc(r->node->numa_count, sizeof(*nic->measured));
         if (!nic->measured)
-            return -ENOMEM;
+            return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
         nic->measured[numa] = *m;
     }
     return 0;
@@ -183,9 +183,7 @@ static int read_nic(struct reader *r, char *rest)
     int numa = nuioa_node_numa(r->node, os_index);
     if (r->matches && numa < 0)
         return malformed(r, "numa= of a \"nic\" line is none of this node");
-    if (r->matches && r->into && give(r->into, name, numa, &m))
-        return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
-    return 0;
+    return r->matches ? give(r, name, numa, &m) : 0;
 }
 
 static int read_line(struct reader *r, char *line)
@@ -266,8 +264,8 @@ int nuioa_distance_load(const char *path, char **text, struct nuioa_error *err)
     return 0;
 }
 
-static int read_site(const char *path, const struct nuioa_node *node, struct nuioa_node *into,
-                     uint32_t *matrix, struct nuioa_error *err)
+int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
+                             struct nuioa_nic *nics, struct nuioa_error *err)
 {
     char *text = NULL;
     size_t cells = (size_t)node->numa_count * node->numa_count;
@@ -275,7 +273,7 @@ static int read_site(const char *path, const struct nuioa_node *node, struct nui
     if (rc)
         return rc;
     /* The rows are read into a copy: an error in a later line must not change the caller's. */
-    struct reader r = { .path = path, .node = node, .err = err, .into = into };
+    struct reader r = { .path = path, .node = node, .err = err, .nics = nics };
     r.matrix = calloc(cells, sizeof(*r.matrix));
     r.index = calloc(NUMA_MAX, sizeof(*r.index));
     if (r.matrix && r.index)
@@ -288,15 +286,4 @@ static int read_site(const char *path, const struct nuioa_node *node, struct nui
     free(r.index);
     free(text);
     return rc;
-}
-
-int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
-                             struct nuioa_error *err)
-{
-    return read_site(path, node, NULL, matrix, err);
-}
-
-int nuioa_distance_read_nics(const char *path, struct nuioa_node *node, struct nuioa_error *err)
-{
-    return read_site(path, node, node, NULL, err);
 }

@@ -9,18 +9,18 @@
 
 /* Reads the distance file of a site (doc/formats.md, "Distances"): of its sections the
  * first one that describes `node`, that is, has the same number of packages, NUMA nodes and cores,
- * the same processor model, if it names one, and the same OS indexes of the NUMA nodes. Fills the
- * caller's `matrix`, which has node->numa_count squared cells as in struct nuioa_distance. Returns
- * 0; -ENOENT if there is no such file or no such section; -EINVAL if the file is malformed, with
- * the line in *err; -ENOMEM; or that of nuioa_distance_load. After an error *err says why, and
- * `matrix` is unchanged. */
+ * the same processor model, if it names one, and the same OS indexes of the NUMA nodes.
+ *
+ * Fills the caller's `matrix`, which has node->numa_count squared cells as in struct
+ * nuioa_distance, and sets `measured` of those of nics[node->nic_count] that "nic" lines name, by
+ * name or label. Other NICs stay as they are, and so do NUMA nodes of a NIC without a line. Both
+ * may be NULL: nothing is filled or set.
+ *
+ * Returns 0; -ENOENT if there is no such file or no such section; -EINVAL if the file is malformed,
+ * with the line in *err; -ENOMEM; or that of nuioa_distance_load. After an error *err says why,
+ * `matrix` is unchanged, and some NICs may be set. */
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
-                             struct nuioa_error *err);
-
-/* Reads the "nic" lines of that section, and sets `measured` of the node's NICs that they name, by
- * name or label. Other NICs stay as they are, and so do NUMA nodes of a NIC without a line. Returns
- * as nuioa_distance_read_site does; after an error some NICs may be set. */
-int nuioa_distance_read_nics(const char *path, struct nuioa_node *node, struct nuioa_error *err);
+                             struct nuioa_nic *nics, struct nuioa_error *err);
 
 /* Reads the whole distance file `path` into *text, which ends with a NUL and which the caller frees
  * with free(). Returns 0; or with *err, and *text is NULL, the negative errno of open(2), or

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "topology/distance_site.h"
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/nic_discover.h"
@@ -248,14 +247,6 @@ static int set_nic_levels(struct nuioa_node *node)
     return 0;
 }
 
-/* The file was sound when the distances were read: it may have changed since then. */
-static void load_measured(struct nuioa_node *node, const char *site)
-{
-    struct nuioa_error err;
-    if (nuioa_distance_read_nics(site, node, &err))
-        nuioa_warn(&node->warnings, "%s", err.text);
-}
-
 static int fill(struct nuioa_node *node, hwloc_topology_t topology,
                 const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
 {
@@ -274,18 +265,16 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
                    rc == -ENOMEM ? "out of memory for the description of the node"
                                  : "the topology has no processors or no memory");
     else
-        rc = nuioa_discover_distance(node, topology, source->distances, err);
-    if (!rc)
         rc = nuioa_discover_nics(node, topology, &sysfs, native, err);
     if (!rc)
         rc = nuioa_discover_gpus(node, topology, &sysfs, err);
     nuioa_sysfs_close(&sysfs);
     if (!rc)
         rc = nuioa_discover_paths(node, topology, err);
+    if (!rc)
+        rc = nuioa_discover_distance(node, topology, source->distances, err);
     if (!rc && set_nic_levels(node))
         rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
-    if (!rc && node->distance.source == NUIOA_DISTANCE_SITE)
-        load_measured(node, source->distances);
     if (!rc)
         nuioa_nic_judge(node);
     return rc;

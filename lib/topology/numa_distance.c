@@ -182,9 +182,13 @@ static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matri
     struct nuioa_error err, refusal;
     if (!site)
         return false;
-    int rc = nuioa_distance_read_site(site, node, matrix, &err);
+    int rc = nuioa_distance_read_site(site, node, matrix, node->nics, &err);
     if (!rc)
         return true;
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        free(node->nics[i].measured);
+        node->nics[i].measured = NULL;
+    }
     nuioa_fail(&refusal, rc, "distances not used: %s", err.text);
     if (rc == -ENOENT && !access(site, F_OK))
         nuioa_warn(&node->warnings, "%s", refusal.text);

@@ -24,17 +24,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fault_resume();
     nuioa_copy(node.model, sizeof(node.model), "CPU #1");
     const char *path = input_file("distances", data, size);
-    int rc = nuioa_distance_read_site(path, &node, matrix, &err);
+    int rc = nuioa_distance_read_site(path, &node, matrix, NULL, &err);
     for (unsigned i = 0; i < CELLS; i++)
         INPUT_CHECK(rc ? !matrix[i] : matrix[i] >= matrix[i / NUMAS * (NUMAS + 1)]);
     struct nuioa_nic nic = { .name = "mlx5_0", .port = 1 }, *own = node.nics;
     node.nics = &nic;
     node.nic_count = 1;
-    nuioa_distance_read_nics(path, &node, &err);
+    nuioa_distance_read_site(path, &node, NULL, node.nics, &err);
     for (unsigned i = 0; nic.measured && i < NUMAS; i++)
         INPUT_CHECK(nic.measured[i].write_mb_s >= 0 && nic.measured[i].mad >= 0);
     if (!nuioa_distance_write_site(path, &node, written, "measured", &err)) {
-        if (INPUT_HOLDS(!nuioa_distance_read_site(path, &node, matrix, &err)))
+        if (INPUT_HOLDS(!nuioa_distance_read_site(path, &node, matrix, NULL, &err)))
             INPUT_CHECK(!memcmp(matrix, written, sizeof(matrix)));
     }
     free(nic.measured);

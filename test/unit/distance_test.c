@@ -239,15 +239,15 @@ TEST_WITHIN(test_site_file, make_site_file, NULL)
         uint32_t matrix[4] = { 0 };
         struct nuioa_error err = { "" };
         file_write(site_path, sites[t].text);
-        int rc = nuioa_distance_read_site(site_path, &node, matrix, &err);
+        int rc = nuioa_distance_read_site(site_path, &node, matrix, NULL, &err);
         if (rc != sites[t].rc || !strstr(err.text, sites[t].says))
             print_error("case %zu: %d %s\n%s\n", t, rc, err.text, sites[t].text);
         assert_int_equal(rc, sites[t].rc);
         assert_non_null(strstr(err.text, sites[t].says));
         assert_memory_equal(matrix, sites[t].matrix, sizeof(matrix));
     }
-    assert_int_equal(nuioa_distance_read_site("/nonexistent", &node, NULL, NULL), -ENOENT);
-    assert_int_equal(nuioa_distance_read_site("/dev/zero", &node, NULL, NULL), -EINVAL);
+    assert_int_equal(nuioa_distance_read_site("/nonexistent", &node, NULL, NULL, NULL), -ENOENT);
+    assert_int_equal(nuioa_distance_read_site("/dev/zero", &node, NULL, NULL, NULL), -EINVAL);
     nuioa_node_free(&node);
 }
 
@@ -262,7 +262,7 @@ TEST_WITHIN(test_site_model, make_site_file, NULL)
     file_write(site_path,
                HEADER "machine packages=1 numa=1 cores=2 model=\"CPU #1 cores=4\" # here\nnuma 0\n"
                       "row 10\n");
-    assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL), 0);
+    assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL, NULL), 0);
     assert_int_equal(matrix[0], 10);
     nuioa_node_free(&node);
 }
@@ -282,10 +282,10 @@ TEST_WITHIN(test_site_written, make_site_file, NULL)
                  HEADER "%smachine\rpackages=%u numa=2 cores=%u\nnuma 0 1\nrow 10 20\nrow 20 10\n",
                  before[i], node.package_count, node.core_count);
         file_write(site_path, text);
-        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
+        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL, &err), 0);
         assert_int_equal(matrix[1], 20);
         assert_int_equal(nuioa_distance_write_site(site_path, &node, written, "new", &err), 0);
-        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
+        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL, &err), 0);
         assert_memory_equal(matrix, written, sizeof(matrix));
     }
     char path[PATH_MAX + 1];

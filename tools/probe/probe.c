@@ -197,7 +197,7 @@ static int write_out(struct probe *p, struct nuioa_error *err)
     if (!matrix)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     /* What the file has of NICs stays; if it cannot be read, writing says why. */
-    nuioa_distance_read_nics(p->out, &p->node, NULL);
+    nuioa_distance_read_site(p->out, &p->node, NULL, p->node.nics, NULL);
     snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
              p->latency.local_ns, p->graph.quantum_ns);
     int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
