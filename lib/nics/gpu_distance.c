@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 
 /* Returns the level of NUMA node `numa`, an index into node->numas, from the nearest NUMA node that
@@ -112,7 +111,7 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, uint32_t gpu,
     uint32_t distance = path != NUIOA_PATH_UNKNOWN
                             ? (uint32_t)path
                             : NUIOA_PATHS + nuioa_rail_distance(rails, cpus, rail);
-    return 2 * distance + nuioa_nic_is_doubted(&node->nics[rails->nic[rail]]);
+    return 2 * distance + (node->nics[rails->nic[rail]].doubts != 0);
 }
 
 void nuioa_gpus_near_rails(const struct nuioa_rails *rails, const uint32_t *gpus, uint32_t count,

@@ -7,7 +7,6 @@
 
 #include "nics/gpu_distance.h"
 #include "nics/rail_match.h"
-#include "topology/nic_guess.h"
 #include "util/arena.h"
 
 /* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. With rails=K a rank has up to K
@@ -62,13 +61,12 @@ static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
 static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
                             hwloc_const_bitmap_t cpus, uint32_t rail)
 {
-    const struct nuioa_node *node = c->request->node;
-    uint32_t doubted = nuioa_nic_is_doubted(&node->nics[c->rails->nic[rail]]);
     if (claim->gpu >= 0)
         return nuioa_gpu_rail_distance(c->rails, (uint32_t)claim->gpu, cpus, rail);
     if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
         return UINT32_MAX; /* it is near to none of the GPUs that the rank sees */
-    return 2 * nuioa_rail_distance(c->rails, cpus, rail) + doubted;
+    return 2 * nuioa_rail_distance(c->rails, cpus, rail) +
+           (c->request->node->nics[c->rails->nic[rail]].doubts != 0);
 }
 
 /* Adds one claim; `cpus` are those of its rank, or NULL. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "topology/nic_guess.h"
-#include "topology/nic_port.h"
 #include "topology/nic_subnet.h"
 
 /* Removes from `taken` the NICs that are not on the best fabric. `before` has as much room. */
@@ -192,7 +191,7 @@ int nuioa_usable_find(struct nuioa_usable *usable, const struct nuioa_rails *rai
         return -ENOMEM;
     for (; usable->count < rails->count; usable->count++) {
         usable->nics[usable->count] = rails->nic[usable->count];
-        usable->doubted |= nuioa_nic_is_doubted(&rails->node->nics[rails->nic[usable->count]]);
+        usable->doubted |= rails->node->nics[rails->nic[usable->count]].doubts != 0;
     }
     usable->connected =
         !usable->guessed && (rails->options->rails_connected ||

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "output/variable_block.h"
-#include "topology/nic_guess.h"
 #include "util/number.h"
 #include "util/text.h"
 
@@ -53,7 +52,7 @@ static bool list_names(const struct nuioa_node *node, const struct choice *choic
 static bool is_doubted(const struct nuioa_node *node, const struct choice *choice)
 {
     for (uint32_t i = 0; i < choice->count; i++)
-        if (nuioa_nic_is_doubted(&node->nics[choice->nics[i]]))
+        if (node->nics[choice->nics[i]].doubts)
             return true;
     return false;
 }
@@ -198,7 +197,7 @@ static int cray_number(const struct nuioa_node *node, const struct nuioa_assignm
 {
     uint32_t count = 0, number;
     if (assignment->nic_count != 1 || !assignment->gpu_count ||
-        nuioa_nic_is_doubted(&node->nics[assignment->nics[0]]))
+        node->nics[assignment->nics[0]].doubts)
         return -1;
     const char *cxi = node->nics[assignment->nics[0]].cxi;
     for (uint32_t i = 0; i < node->nic_count; i++)

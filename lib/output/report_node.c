@@ -126,7 +126,7 @@ static void print_roles(const struct nuioa_node *node, FILE *out)
         fputs("  Roles without a question mark are set by nic-role.\n", out);
     for (uint32_t i = 0; i < node->nic_count; i++) {
         const struct nuioa_nic *nic = &node->nics[i];
-        if (!nuioa_nic_is_doubted(nic))
+        if (!nic->doubts)
             continue;
         guessed = true;
         snprintf(line, sizeof(line), "%s is perhaps for %s: %s.",

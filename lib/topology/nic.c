@@ -85,11 +85,6 @@ static unsigned preference(enum nuioa_nic_kind kind)
     return order[kind];
 }
 
-static bool bypasses_kernel(const struct nuioa_nic *nic)
-{
-    return preference(nic->kind) > preference(NUIOA_NIC_ETHERNET);
-}
-
 /* Returns more than 0 if `a` is better, less than 0 if `b` is, 0 if they are equal. */
 static int compare(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
@@ -112,14 +107,14 @@ static bool is_said_other(const struct nuioa_nic *nic)
 }
 
 /* Returns why auto cannot take a NIC, before any comparison; NULL if it can. */
-static const char *unfit(const struct nuioa_nic *nic)
+static const char *unfit(const struct nuioa_nic *nic, bool all_up)
 {
     if (nic->is_virtual)
         return "virtual";
     if (is_said_other(nic))
         return nic->role == NUIOA_ROLE_STORAGE ? "reserved for storage (nic-role)"
                                                : "reserved for management (nic-role)";
-    if (nic->state == NUIOA_NIC_DOWN)
+    if (nic->state == NUIOA_NIC_DOWN && !all_up)
         return "down";
     if (nic->kind == NUIOA_NIC_OTHER)
         return "not a kind of network that MPI uses";
@@ -134,55 +129,48 @@ struct choice {
     const bool *among; /* [node->nic_count] */
     enum nuioa_policy policy;
     bool by_guess; /* the GPUs and the doubts count */
+    bool all_up;   /* as if no port were down */
 };
+
+/* Returns true if the choice has NIC `nic`, and it is of the group of NIC `of`. */
+static bool in_group(const struct choice *c, uint32_t nic, uint32_t of)
+{
+    return c->among[nic] && belongs(&c->node->nics[nic], &c->node->nics[of]);
+}
 
 static uint32_t group_size(const struct choice *c, uint32_t of)
 {
     uint32_t size = 0;
     for (uint32_t i = 0; i < c->node->nic_count; i++)
-        size += c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]);
+        size += in_group(c, i, of);
     return size;
 }
 
-/* Returns the sum of the rates of the cards of a group in Mbit/s; 0 if it is not known. */
-static uint64_t group_rate(const struct choice *c, uint32_t of)
+/* What speaks for a group on a node with GPUs. */
+struct group {
+    uint64_t rate; /* sum of the rates of its cards in Mbit/s; 0: unknown */
+    uint32_t gpus; /* how many GPUs have one of its NICs beside them */
+    bool doubted;  /* all of its NICs are */
+};
+
+static struct group group_of(const struct choice *c, uint32_t of)
 {
     const struct nuioa_nic *nics = c->node->nics;
-    uint64_t sum = 0;
+    struct group group = { .doubted = true };
     for (uint32_t i = 0; i < c->node->nic_count; i++) {
-        bool again = false;
-        if (!c->among[i] || !belongs(&nics[i], &nics[of]))
-            continue;
+        bool again = !in_group(c, i, of);
+        group.doubted &= again || nics[i].doubts;
         for (uint32_t k = 0; k < i; k++)
-            again = again ||
-                    (c->among[k] && nics[k].card == nics[i].card && belongs(&nics[k], &nics[of]));
-        sum += again ? 0 : nics[i].rate_mbps;
+            again = again || (nics[k].card == nics[i].card && in_group(c, k, of));
+        group.rate += again ? 0 : nics[i].rate_mbps;
     }
-    return sum;
-}
-
-/* Returns true if all NICs of a group are doubted. */
-static bool group_is_doubted(const struct choice *c, uint32_t of)
-{
-    for (uint32_t i = 0; i < c->node->nic_count; i++)
-        if (c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]) &&
-            !nuioa_nic_is_doubted(&c->node->nics[i]))
-            return false;
-    return true;
-}
-
-/* Returns how many GPUs have a NIC of a group beside them. */
-static uint32_t group_gpus(const struct choice *c, uint32_t of)
-{
-    uint32_t count = 0;
     for (uint32_t g = 0; g < c->node->gpu_count; g++) {
         bool beside = false;
         for (uint32_t i = 0; !beside && i < c->node->nic_count; i++)
-            beside = c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]) &&
-                     nuioa_nic_is_beside(c->node, c->among, g, i);
-        count += beside;
+            beside = in_group(c, i, of) && nuioa_nic_is_beside(c->node, c->among, g, i);
+        group.gpus += beside;
     }
-    return count;
+    return group;
 }
 
 /* Returns 1 if the GPUs and the doubts speak for the group of `a`, -1 for that of `b`, 0 if they
@@ -192,15 +180,14 @@ static int compare_by_gpus(const struct choice *c, uint32_t a, uint32_t b)
     const struct nuioa_nic *nics = c->node->nics;
     if (!c->node->gpu_count || belongs(&nics[a], &nics[b]))
         return 0;
-    int order = (int)group_is_doubted(c, b) - (int)group_is_doubted(c, a);
-    if (!order) {
-        uint32_t beside_a = group_gpus(c, a), beside_b = group_gpus(c, b);
-        order = (beside_a > beside_b) - (beside_a < beside_b);
-    }
+    const struct group one = group_of(c, a), other = group_of(c, b);
+    int order = (int)other.doubted - (int)one.doubted;
+    if (!order)
+        order = (one.gpus > other.gpus) - (one.gpus < other.gpus);
     uint32_t winner = order > 0 ? a : b, loser = order > 0 ? b : a;
-    if (bypasses_kernel(&nics[loser]) && !bypasses_kernel(&nics[winner]))
+    if (nuioa_nic_bypasses_kernel(&nics[loser]) && !nuioa_nic_bypasses_kernel(&nics[winner]))
         return 0;
-    uint64_t wins = group_rate(c, winner), loses = group_rate(c, loser);
+    uint64_t wins = order > 0 ? one.rate : other.rate, loses = order > 0 ? other.rate : one.rate;
     if (!wins || !loses)
         return preference(nics[winner].kind) >= preference(nics[loser].kind) ? order : 0;
     return wins * 11 >= loses * 10 ? order : 0;
@@ -213,8 +200,9 @@ static int compare_by_gpus(const struct choice *c, uint32_t a, uint32_t b)
 static bool goes_before(const struct choice *c, uint32_t a, uint32_t b)
 {
     const struct nuioa_nic *one = &c->node->nics[a], *other = &c->node->nics[b];
-    if (c->policy == NUIOA_POLICY_LATENCY && bypasses_kernel(one) != bypasses_kernel(other))
-        return bypasses_kernel(one);
+    if (c->policy == NUIOA_POLICY_LATENCY &&
+        nuioa_nic_bypasses_kernel(one) != nuioa_nic_bypasses_kernel(other))
+        return nuioa_nic_bypasses_kernel(one);
     int order = c->by_guess ? compare_by_gpus(c, a, b) : 0;
     if (!order)
         order = compare(one, other);
@@ -233,7 +221,7 @@ static int32_t choose(const struct choice *c)
 
 static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
 {
-    const char *why = unfit(nic);
+    const char *why = unfit(nic, false);
     char label[48];
     nuioa_nic_label(best ? best : nic, label, sizeof(label));
     if (why)
@@ -254,10 +242,10 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
 void nuioa_nic_judge(struct nuioa_node *node)
 {
     bool *fit = calloc(node->nic_count + 1, sizeof(*fit));
-    struct choice c = { node, fit, NUIOA_POLICY_BANDWIDTH, true };
+    struct choice c = { node, fit, NUIOA_POLICY_BANDWIDTH, true, false };
     int32_t best = -1;
     for (uint32_t i = 0; fit && i < node->nic_count; i++)
-        fit[i] = !unfit(&node->nics[i]);
+        fit[i] = !unfit(&node->nics[i], false);
     if (fit) {
         nuioa_nics_guess(node, fit);
         best = choose(&c);
@@ -352,23 +340,23 @@ static bool is_kind(const char *word)
 }
 
 /* Sets marked[i] for the NICs that one word of the pattern matches. */
-static void mark(const struct nuioa_node *node, const char *word, bool excluding, bool *marked,
+static void mark(const struct choice *c, const char *word, bool excluding, bool *marked,
                  struct nuioa_warnings *warnings)
 {
     bool any = false;
-    for (uint32_t i = 0; i < node->nic_count; i++) {
-        const struct nuioa_nic *nic = &node->nics[i];
+    for (uint32_t i = 0; i < c->node->nic_count; i++) {
+        const struct nuioa_nic *nic = &c->node->nics[i];
+        bool down = nic->state == NUIOA_NIC_DOWN && !c->all_up;
         enum match how = match(nic, word);
         any = any || how != NO_MATCH;
         if (how == NO_MATCH || marked[i])
             continue;
         if (excluding)
             marked[i] = true;
-        else if (nic->state == NUIOA_NIC_DOWN && how == BY_NAME)
+        else if (down && how == BY_NAME)
             nuioa_warn(warnings, "nic: %s port is down, not used", word);
         else
-            marked[i] = nic->state != NUIOA_NIC_DOWN &&
-                        (how == BY_NAME || (!nic->is_virtual && !is_said_other(nic)));
+            marked[i] = !down && (how == BY_NAME || (!nic->is_virtual && !is_said_other(nic)));
     }
     /* Excluding a NIC that does not exist is no mistake. */
     if (!excluding && !any && !is_kind(word) && !strpbrk(word, "*?["))
@@ -381,7 +369,7 @@ static bool take_auto(struct choice *c, const bool *barred, bool *taken)
     const struct nuioa_node *node = c->node;
     bool *fit = calloc(node->nic_count + 1, sizeof(*fit));
     for (uint32_t i = 0; fit && i < node->nic_count; i++)
-        fit[i] = !barred[i] && !unfit(&node->nics[i]);
+        fit[i] = !barred[i] && !unfit(&node->nics[i], c->all_up);
     c->among = fit;
     int32_t best = fit ? choose(c) : -1;
     for (uint32_t i = 0; best >= 0 && i < node->nic_count; i++)
@@ -410,7 +398,7 @@ static int take(struct choice *c, const char *pattern, bool *taken, struct nuioa
         includes = includes || !excluding;
         automatic = automatic || is_auto;
         if (!is_auto)
-            mark(node, word + excluding, excluding, excluding ? barred : taken, warnings);
+            mark(c, word + excluding, excluding, excluding ? barred : taken, warnings);
     }
     bool done = (!automatic && includes) || take_auto(c, barred, taken);
     int count = 0;
@@ -434,13 +422,22 @@ static int32_t narrow(struct choice *c, bool *taken)
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err)
 {
-    struct choice c = { node, NULL, policy, true };
+    struct choice c = { node, NULL, policy, true, false };
     return take(&c, pattern, taken, warnings, err);
+}
+
+bool nuioa_nic_is_down(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy)
+{
+    struct choice c = { node, NULL, policy, true, true };
+    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
+    bool any = taken && take(&c, pattern, taken, NULL, NULL) > 0;
+    free(taken);
+    return any;
 }
 
 int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken)
 {
-    struct choice c = { node, NULL, policy, true };
+    struct choice c = { node, NULL, policy, true, false };
     return narrow(&c, taken);
 }
 
@@ -454,7 +451,7 @@ static bool doubt_decides(const struct nuioa_node *node, const bool *taken)
             if (!taken[i])
                 continue;
             unsigned path = nuioa_path_at(node, g, i);
-            unsigned *of = &nearest[nuioa_nic_is_doubted(&node->nics[i])];
+            unsigned *of = &nearest[node->nics[i].doubts != 0];
             path = path == NUIOA_PATH_UNKNOWN ? NUIOA_PATHS : path;
             *of = path < *of ? path : *of;
         }
@@ -467,7 +464,7 @@ static bool doubt_decides(const struct nuioa_node *node, const bool *taken)
 bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
                           enum nuioa_policy policy, const bool *taken)
 {
-    struct choice c = { node, NULL, policy, false };
+    struct choice c = { node, NULL, policy, false, false };
     bool guessed = false;
     if (!node->gpu_count)
         return false;

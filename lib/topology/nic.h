@@ -129,6 +129,11 @@ void nuioa_nic_judge(struct nuioa_node *node);
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
+/* Returns true if the pattern (nuioa_nic_select) would take a NIC of the node if all ports were up;
+ * false without memory. */
+bool nuioa_nic_is_down(const struct nuioa_node *node, const char *pattern,
+                       enum nuioa_policy policy);
+
 /* Leaves in taken[node->nic_count] the NICs of one fabric: that of the best NIC that is taken,
  * in the order of nuioa_nic_judge. Rates within it may differ. Returns an index of this best
  * NIC, or -1 if none is taken. */

@@ -28,7 +28,7 @@ static bool is_beside_any(const struct nuioa_node *node, const bool *fit, uint32
     return false;
 }
 
-static bool is_rdma(const struct nuioa_nic *nic)
+bool nuioa_nic_bypasses_kernel(const struct nuioa_nic *nic)
 {
     return nic->kind != NUIOA_NIC_OTHER && nic->kind != NUIOA_NIC_ETHERNET;
 }
@@ -37,7 +37,8 @@ static bool is_rdma(const struct nuioa_nic *nic)
  * are known, and no plain Ethernet instead of another network. */
 static bool is_like(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
-    return (is_rdma(a) || !is_rdma(b)) && (!a->rate_mbps || a->rate_mbps >= b->rate_mbps / 2);
+    return (nuioa_nic_bypasses_kernel(a) || !nuioa_nic_bypasses_kernel(b)) &&
+           (!a->rate_mbps || a->rate_mbps >= b->rate_mbps / 2);
 }
 
 /* Returns true if the GPU has a NIC beside it that is not doubted, and that it may have instead of
@@ -64,7 +65,7 @@ static bool are_others_enough(const struct nuioa_node *node, const bool *fit)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < node->nic_count; i++)
-        count += fit[i] && is_rdma(&node->nics[i]) && !node->nics[i].hints;
+        count += fit[i] && nuioa_nic_bypasses_kernel(&node->nics[i]) && !node->nics[i].hints;
     return count >= node->gpu_count;
 }
 
@@ -77,7 +78,7 @@ static bool has_unlike_rate(const struct nuioa_node *node, const bool *fit, uint
         if (!fit[k] || !rate || nuioa_nic_same_rate(rate, own))
             continue;
         for (uint32_t i = 0; i < node->nic_count; i++)
-            count += fit[i] && is_rdma(&node->nics[i]) &&
+            count += fit[i] && nuioa_nic_bypasses_kernel(&node->nics[i]) &&
                      nuioa_nic_same_rate(node->nics[i].rate_mbps, rate);
         if (count >= node->gpu_count)
             return true;
@@ -111,8 +112,9 @@ static void keep_needed(struct nuioa_node *node, const bool *fit, uint32_t nic)
 
 static enum nuioa_nic_role role_of(const struct nuioa_nic *nic)
 {
-    return nic->doubts & NUIOA_HINT_BLUEFIELD || !is_rdma(nic) ? NUIOA_ROLE_MANAGEMENT
-                                                               : NUIOA_ROLE_STORAGE;
+    return nic->doubts & NUIOA_HINT_BLUEFIELD || !nuioa_nic_bypasses_kernel(nic)
+               ? NUIOA_ROLE_MANAGEMENT
+               : NUIOA_ROLE_STORAGE;
 }
 
 static bool is_said(const struct nuioa_nic *nic)
@@ -149,11 +151,6 @@ void nuioa_nics_guess(struct nuioa_node *node, const bool *fit)
         nics[i].doubts = some_left ? nics[i].doubts : 0;
         set_role(&nics[i]);
     }
-}
-
-bool nuioa_nic_is_doubted(const struct nuioa_nic *nic)
-{
-    return nic->doubts != 0;
 }
 
 const char *nuioa_nic_doubt_text(const struct nuioa_nic *nic)

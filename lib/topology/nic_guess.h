@@ -18,8 +18,8 @@
  * without GPUs nothing is guessed. It cannot fail. */
 void nuioa_nics_guess(struct nuioa_node *node, const bool *fit);
 
-/* Returns true if a guess says that the NIC is for something else than MPI. */
-bool nuioa_nic_is_doubted(const struct nuioa_nic *nic);
+/* Returns true if the NIC is of a network whose messages need not go through the kernel. */
+bool nuioa_nic_bypasses_kernel(const struct nuioa_nic *nic);
 
 /* Returns the reason of the doubt, such as "it is a BlueField, ...", a constant text; "" if there
  * is none. Of several reasons it is that which decided the role. */

@@ -2,23 +2,22 @@
 #include "topology/nic_port.h"
 
 #include <ctype.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "topology/node.h"
+#include "util/number.h"
 
 /* Reads a rate such as "56 Gb/sec (4X FDR)" or "2.5 Gb/sec (1X SDR)", in any locale. Returns 0 if
  * it has another form. */
-static uint32_t verbs_rate_mbps(const char *text)
+static uint32_t verbs_rate_mbps(char *text)
 {
-    uint64_t mbps = 0, unit = 1000;
-    const char *c = text;
-    for (; isdigit((unsigned char)*c) && mbps < 1000000000; c++)
-        mbps = mbps * 10 + (uint64_t)(*c - '0') * 1000;
-    if (*c == '.')
-        for (c++; isdigit((unsigned char)*c); c++)
-            mbps += (uint64_t)(*c - '0') * (unit /= 10);
-    return c != text && !strncmp(c, " Gb/sec", 7) && mbps <= UINT32_MAX ? (uint32_t)mbps : 0;
+    double gbps = 0;
+    char *unit = text + strcspn(text, " ");
+    if (strncmp(unit, " Gb/sec", 7))
+        return 0;
+    *unit = '\0';
+    nuioa_parse_decimal(text, &gbps);
+    return gbps * 1000 <= UINT32_MAX ? (uint32_t)(gbps * 1000 + 0.5) : 0;
 }
 
 static bool read_verbs(int dir, struct nuioa_nic *nic)
@@ -61,19 +60,4 @@ bool nuioa_nic_read_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic)
     nic->state = NUIOA_NIC_UNKNOWN;
     nic->rate_mbps = 0;
     return nic->port ? read_verbs(sysfs->verbs, nic) : read_netdev(sysfs->net, nic);
-}
-
-bool nuioa_nic_is_down(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy)
-{
-    struct nuioa_node up = *node;
-    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
-    up.nics = calloc(node->nic_count + 1, sizeof(*up.nics));
-    for (uint32_t i = 0; up.nics && i < node->nic_count; i++) {
-        up.nics[i] = node->nics[i];
-        up.nics[i].state = NUIOA_NIC_UNKNOWN;
-    }
-    bool any = taken && up.nics && nuioa_nic_select(&up, pattern, policy, taken, NULL, NULL) > 0;
-    free(up.nics);
-    free(taken);
-    return any;
 }

@@ -11,9 +11,4 @@
  * and the rate 0. `sysfs` stays the caller's. */
 bool nuioa_nic_read_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic);
 
-/* Returns true if the pattern (nuioa_nic_select) would take a NIC of the node if all ports were up;
- * false without memory. */
-bool nuioa_nic_is_down(const struct nuioa_node *node, const char *pattern,
-                       enum nuioa_policy policy);
-
 #endif

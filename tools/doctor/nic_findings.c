@@ -205,7 +205,7 @@ void doctor_check_roles(struct doctor *d)
     struct nuioa_text t = nuioa_text_in(list, sizeof(list));
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
-        if (!nuioa_nic_is_doubted(nic))
+        if (!nic->doubts)
             continue;
         first = first ? first : nic;
         nuioa_text_add(&t, "%s%s:%s", t.used ? "," : "", doctor_nic_name(nic, name, sizeof(name)),
