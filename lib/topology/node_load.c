@@ -35,14 +35,12 @@ static hwloc_obj_t next_of(hwloc_topology_t topology, hwloc_obj_type_t type, hwl
 
 static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
 {
-    for (hwloc_obj_t up = numa->parent; up; up = up->parent)
-        if (up->type == HWLOC_OBJ_PACKAGE)
-            return (int32_t)up->os_index;
-    for (hwloc_obj_t package = NULL; (package = next_of(topology, HWLOC_OBJ_PACKAGE, package));)
-        if (!hwloc_bitmap_iszero(numa->cpuset) &&
-            hwloc_bitmap_isincluded(numa->cpuset, package->cpuset))
-            return (int32_t)package->os_index;
-    return -1;
+    hwloc_obj_t at = hwloc_get_obj_covering_cpuset(topology, numa->cpuset);
+    if (!at) /* it has no CPUs */
+        at = numa->parent;
+    while (at && at->type != HWLOC_OBJ_PACKAGE)
+        at = at->parent;
+    return at ? (int32_t)at->os_index : -1;
 }
 
 /* Returns true if this NUMA node is memory without CPUs. hwloc gives such memory the CPUs that it

@@ -76,13 +76,6 @@ static bool is_below(hwloc_obj_t obj, hwloc_obj_t above)
     return obj != NULL;
 }
 
-static bool in_package(hwloc_obj_t obj)
-{
-    while (obj && obj->type != HWLOC_OBJ_PACKAGE)
-        obj = obj->parent;
-    return obj != NULL;
-}
-
 static uint32_t grade(hwloc_topology_t topology, unsigned i, unsigned j)
 {
     hwloc_obj_t a = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
@@ -95,7 +88,8 @@ static uint32_t grade(hwloc_topology_t topology, unsigned i, unsigned j)
     hwloc_obj_t common = a->parent;
     while (!is_below(b, common))
         common = common->parent;
-    if (in_package(common))
+    if (common->type == HWLOC_OBJ_PACKAGE ||
+        hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, common))
         return SAME_PACKAGE;
     return common->parent ? SAME_GROUP : OTHER;
 }
