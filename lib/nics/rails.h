@@ -86,6 +86,13 @@ uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap
  * and more on a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
 double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 
+/* Returns the price of reaching NUMA node k from a NIC, 1 or more: how many times less the card
+ * writes to it (or longer a message takes, with policy latency) than with its best NUMA node. A
+ * difference of less than 4 standard errors is none: noise makes that once in 16,000 pairs. One of
+ * single values is none. `measured` has `count` entries. Returns 0 if that was not measured. */
+double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t count, uint32_t k,
+                            enum nuioa_policy policy);
+
 /* Returns the cost of one unit of traffic between `cpus` (OS indexes) and a rail: what was measured
  * of the rail and the NUMA nodes of `cpus`, and nuioa_nic_cost where nothing was; of several NUMA
  * nodes the highest. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nics/rails.h"
 #include "output/report_rows.h"
 #include "output/report_node.h"
 #include "topology/policy.h"

@@ -1,51 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/fingerprint.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/hash.h"
 #include "util/sysfs.h"
+#include "util/word.h"
 
-/* Returns the length of a PCI address such as "0000:41:00.0" at `text`, which ends at a slash or
- * the end of the text; 0 if there is none. */
-static size_t pci_length(const char *text)
+/* Hashes a device with the NUMA nodes of itself and of the PCI devices above it: hwloc reads that
+ * of the root port, too. `link` is its place in sysfs, which is changed. A part of it that is no
+ * PCI device has none. */
+static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, char *link)
 {
-    size_t length = strcspn(text, "/");
-    return length >= 12 && length < 20 && text[length - 2] == '.' && text[length - 5] == ':' &&
-                   text[length - 8] == ':' && isxdigit((unsigned char)text[0])
-               ? length
-               : 0;
-}
-
-static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, const char *pci,
-                               size_t length)
-{
-    char text[16];
-    nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%.*s/numa_node", (int)length, pci);
-    return nuioa_hash_text(seed, text);
-}
-
-/* Hashes a device with the NUMA nodes of itself and of the root port above it: hwloc reads both. */
-static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, const char *link)
-{
-    const char *first = NULL, *last = NULL;
     uint64_t sum = nuioa_hash_text(nuioa_hash_text(NUIOA_HASH_START, name), link);
-    for (const char *part = link; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (pci_length(part)) {
-            first = first ? first : part;
-            last = part;
-        }
+    for (char *part, text[16]; (part = nuioa_next_word(&link, "/"));) {
+        nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%s/numa_node", part);
+        sum = nuioa_hash_text(sum, text);
     }
-    if (first)
-        sum = hash_numa_node(sum, sysfs, first, pci_length(first));
-    if (last != first)
-        sum = hash_numa_node(sum, sysfs, last, pci_length(last));
     return sum;
 }
 

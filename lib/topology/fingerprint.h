@@ -7,7 +7,7 @@
 /* Returns a hash (util/hash.h) of the facts that the description of this node depends on:
  *
  *   - network and verbs devices: name, place in sysfs, and the NUMA nodes that sysfs gives for the
- *     PCI device and for the first one above it;
+ *     PCI device and for those above it;
  *   - render nodes of GPUs: the same, without the name;
  *   - the CPUs and NUMA nodes that are online;
  *   - the variables HWLOC_* of this process, without HWLOC_HIDE_ERRORS.

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topology/nic_measured.h"
 #include "topology/policy.h"
 #include "util/error.h"
 
@@ -56,6 +55,19 @@ enum nuioa_locality {
     NUIOA_LOCALITY_OVERRIDE, /* the user has set HWLOC_PCI_LOCALITY */
     NUIOA_LOCALITY_SYSFS,    /* the device has a numa_node, and hwloc knows nothing */
 };
+
+/* This holds what `nuioa probe --nic` has measured between a NIC and a NUMA node, and what of it
+ * is believed. */
+struct nuioa_nic_measured {
+    double write_mb_s; /* 10^6 bytes a second that the card writes into its memory; 0: unknown */
+    double read_mb_s;  /* and reads from its memory; 0: unknown */
+    double latency_ns; /* of a message of one of its cores; 0: unknown */
+    double mad;        /* how medians spread: median absolute deviation over the median */
+    uint32_t n;        /* how many values each median is of; 0: nothing was measured */
+};
+
+/* The largest value of a member. */
+#define NUIOA_MEASURED_MAX 1e12
 
 /* One network port, which the node (topology/node.h) owns with all it points to. A verbs device and
  * the network interface (netdev) of the same port are one entry. */

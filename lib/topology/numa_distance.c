@@ -102,19 +102,13 @@ static bool one_value(const uint32_t *matrix, unsigned count)
     return true;
 }
 
-/* Fills `matrix` from the structure of the topology. Returns true if some pairs are nearer than
- * others; if not, all pairs get the same distance. */
-static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology,
-                           uint32_t *matrix)
+/* Returns true if by the structure of the topology some pairs are nearer than others. */
+static bool is_graded(hwloc_topology_t topology, unsigned count)
 {
-    unsigned count = node->numa_count;
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < count; j++)
-            matrix[(size_t)i * count + j] = grade(topology, i, j);
-    if (!one_value(matrix, count))
-        return true;
-    for (size_t i = 0; i < (size_t)count * count; i++)
-        matrix[i] = i % (count + 1) ? UNGRADED : LOCAL;
+            if (i != j && grade(topology, i, j) != grade(topology, 0, 1))
+                return true;
     return false;
 }
 
@@ -192,17 +186,16 @@ static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matri
 }
 
 static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology_t topology,
-                                         const char *site, uint32_t *matrix, uint32_t *structure)
+                                         const char *site, uint32_t *matrix)
 {
     unsigned count = node->numa_count;
-    size_t size = (size_t)count * count * sizeof(*matrix);
     if (from_site(node, site, matrix))
         return NUIOA_DISTANCE_SITE;
     if (count == 1) {
         matrix[0] = LOCAL;
         return NUIOA_DISTANCE_NONE;
     }
-    bool graded = from_structure(node, topology, structure);
+    const bool graded = is_graded(topology, count);
     if (from_firmware(node, topology, matrix)) {
         bool flat = nuioa_node_numas_with_cpus(node) > 2 && one_value(matrix, count);
         if (flat && !graded)
@@ -212,7 +205,10 @@ static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology
         if (!flat || !graded)
             return NUIOA_DISTANCE_SLIT;
     }
-    memcpy(matrix, structure, size);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++)
+            matrix[(size_t)i * count + j] =
+                graded || i == j ? grade(topology, i, j) : (uint32_t)UNGRADED;
     return NUIOA_DISTANCE_STRUCTURE;
 }
 
@@ -221,16 +217,12 @@ int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, 
 {
     struct nuioa_distance *d = &node->distance;
     size_t cells = (size_t)node->numa_count * node->numa_count;
-    uint32_t *structure = calloc(cells, sizeof(*structure));
     d->count = node->numa_count;
     d->matrix = calloc(cells, sizeof(*d->matrix));
     d->level = calloc(cells, sizeof(*d->level));
-    if (!structure || !d->matrix || !d->level) {
-        free(structure);
+    if (!d->matrix || !d->level)
         return nuioa_fail(err, -ENOMEM, "out of memory for distances of %u NUMA nodes", d->count);
-    }
-    d->source = choose(node, topology, site, d->matrix, structure);
-    free(structure);
+    d->source = choose(node, topology, site, d->matrix);
     nuioa_distance_levels(d, node);
     return 0;
 }

@@ -26,12 +26,6 @@ const char *nuioa_path_name(enum nuioa_path path)
 
 /* --- finding paths --- */
 
-/* Returns NULL if the device has no address or is not there. */
-static hwloc_obj_t find_pci(hwloc_topology_t topology, const char *address)
-{
-    return *address ? hwloc_get_pcidev_by_busidstring(topology, address) : NULL;
-}
-
 static bool is_bridge(hwloc_obj_t obj)
 {
     return obj && obj->type == HWLOC_OBJ_BRIDGE;
@@ -76,9 +70,9 @@ int nuioa_discover_paths(struct nuioa_node *node, hwloc_topology_t topology,
     if (!node->paths)
         return nuioa_fail(err, -ENOMEM, "out of memory for the paths between GPUs and NICs");
     for (uint32_t n = 0; n < node->nic_count; n++) {
-        hwloc_obj_t nic = find_pci(topology, node->nics[n].pci);
+        hwloc_obj_t nic = hwloc_get_pcidev_by_busidstring(topology, node->nics[n].pci);
         for (uint32_t g = 0; g < node->gpu_count; g++) {
-            hwloc_obj_t gpu = find_pci(topology, node->gpus[g].pci);
+            hwloc_obj_t gpu = hwloc_get_pcidev_by_busidstring(topology, node->gpus[g].pci);
             enum nuioa_path path = gpu && nic ? by_bridges(gpu, nic) : NUIOA_PATH_UNKNOWN;
             if (path == NUIOA_PATH_UNKNOWN)
                 path = by_numas(&node->gpus[g], &node->nics[n]);
