@@ -102,31 +102,33 @@ static int follow(struct walk *w, int link, const char *name, const struct stat 
     return *target == '/' ? begin_at(w, "/", err) : 0;
 }
 
+/* Goes on to the next name, a directory. The last name of a file that is written is only followed if
+ * it is a link: returns 1 if it is none. */
 static int step(struct walk *w, const char *name, struct nuioa_error *err)
 {
     struct stat st;
     size_t used = strlen(w->at);
+    bool last = w->writing && !w->path[w->next + strspn(w->path + w->next, "/")];
+    int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, rc = 1;
     /* Only a request for a directory makes the kernel mount one on demand (automount). */
-    int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY);
+    int fd = openat(w->fd, name, last ? flags : flags | O_DIRECTORY);
     if (fd < 0 && errno == ENOTDIR)
-        fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st)) {
-        int rc = nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return rc;
+        fd = openat(w->fd, name, flags);
+    if (fd < 0 && errno == ENOENT && last)
+        return 1;
+    if (fd < 0 || fstat(fd, &st))
+        rc = nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
+    else if (S_ISLNK(st.st_mode))
+        rc = follow(w, fd, name, &st, err);
+    else if (!last && used + strlen(name) + 2 > sizeof(w->at))
+        rc = too_long(w, err);
+    else if (!last) {
+        snprintf(w->at + used, sizeof(w->at) - used, "/%s", name);
+        return enter(w, fd, &st, err);
     }
-    if (S_ISLNK(st.st_mode)) {
-        int rc = follow(w, fd, name, &st, err);
+    if (fd >= 0)
         close(fd);
-        return rc;
-    }
-    if (used + strlen(name) + 2 > sizeof(w->at)) {
-        close(fd);
-        return too_long(w, err);
-    }
-    snprintf(w->at + used, sizeof(w->at) - used, "/%s", name);
-    return enter(w, fd, &st, err);
+    return rc;
 }
 
 /* Takes the next name off the rest of the path: "a//b/c" becomes "a" and "/b/c". Returns false at
@@ -206,28 +208,6 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
 
 /* --- files that are written ------------------------------------------------------------------- */
 
-/* Returns true if nothing follows the name that was taken off last. */
-static bool is_last(const struct walk *w)
-{
-    return !w->path[w->next + strspn(w->path + w->next, "/")];
-}
-
-/* Follows the last name if it is a link. Returns 1 if there is no link. */
-static int follow_last(struct walk *w, const char *name, struct nuioa_error *err)
-{
-    struct stat st;
-    int link = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (link < 0)
-        return errno == ENOENT ? 1 : nuioa_fail(err, -errno, "%.200s: %s", name, strerror(errno));
-    int rc = 1;
-    if (fstat(link, &st))
-        rc = nuioa_fail(err, -errno, "%.200s: %s", name, strerror(errno));
-    else if (S_ISLNK(st.st_mode))
-        rc = follow(w, link, name, &st, err);
-    close(link);
-    return rc;
-}
-
 int nuioa_secure_place(const char *path, char name[NAME_MAX + 1], struct nuioa_error *err)
 {
     struct walk w = { .fd = -1, .writing = true };
@@ -236,7 +216,7 @@ int nuioa_secure_place(const char *path, char name[NAME_MAX + 1], struct nuioa_e
         return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
     int rc = begin_at(&w, *path == '/' ? "/" : ".", err);
     while (!rc && next_name(&w, next, sizeof(next)))
-        rc = is_last(&w) ? follow_last(&w, next, err) : step(&w, next, err);
+        rc = step(&w, next, err);
     if (rc == 0) /* no name is left: it is a directory */
         rc = nuioa_fail(err, -EISDIR, "%.200s: %s", path, strerror(EISDIR));
     if (rc == 1 && !nuioa_copy(name, NAME_MAX + 1, next))
