@@ -80,11 +80,11 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, co
     return NULL;
 }
 
-const struct nuioa_retired *nuioa_retired_find(enum nuioa_option_source source, const char *name,
-                                               const char *value)
+const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, const char *name,
+                                              const char *value)
 {
-    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++)
-        if (is_named(r->name, source, name) && (!r->value || (value && !strcmp(r->value, value))))
+    for (const struct nuioa_option *r = nuioa_retired_table; *r->name; r++)
+        if (is_named(r->name, source, name) && (!r->values || (value && !strcmp(r->values, value))))
             return r;
     return NULL;
 }
@@ -141,11 +141,6 @@ static unsigned edit_distance(enum nuioa_option_source source, const char *a, co
     return row[length];
 }
 
-static const char *where_of(enum nuioa_option_source source)
-{
-    return source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
-}
-
 static int unknown_name(enum nuioa_option_source source, const char *name, struct nuioa_error *err)
 {
     static const char where[][20] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
@@ -165,38 +160,22 @@ static int unknown_name(enum nuioa_option_source source, const char *name, struc
                       nearest ? "; did you mean " : "", near, nearest ? "?" : "");
 }
 
-const char *nuioa_retired_spelling(const struct nuioa_retired *retired,
-                                   enum nuioa_option_source source, char *text, size_t size)
-{
-    struct nuioa_option gone = { .admin = retired->admin };
-    nuioa_copy(gone.name, sizeof(gone.name), retired->name);
-    return nuioa_option_spelling(&gone, source, text, size);
-}
-
-static int say_retired(const struct nuioa_retired *retired, enum nuioa_option_source source,
-                       const char *value, struct nuioa_error *err)
-{
-    char spelling[64];
-    nuioa_retired_spelling(retired, source, spelling, sizeof(spelling));
-    return nuioa_fail(err, NUIOA_RETIRED, "%s%s%s%.40s does nothing any more: %s", where_of(source),
-                      spelling, value ? "=" : "", value ? value : "", retired->advice);
-}
-
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err)
 {
     const struct nuioa_option *option = nuioa_option_find(source, name);
-    const struct nuioa_retired *retired = nuioa_retired_find(source, name, value);
+    const struct nuioa_option *retired = nuioa_retired_find(source, name, value);
     if (!option && !retired)
         return unknown_name(source, name, err);
     if (source == NUIOA_FROM_ENVIRONMENT && value && !*value)
         return 0;
-    if (retired)
-        return say_retired(retired, source, value, err);
 
     char spelling[64];
-    nuioa_option_spelling(option, source, spelling, sizeof(spelling));
-    const char *where = where_of(source);
+    nuioa_option_spelling(retired ? retired : option, source, spelling, sizeof(spelling));
+    const char *where = source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
+    if (retired)
+        return nuioa_fail(err, NUIOA_RETIRED, "%s%s%s%.40s does nothing any more: %s", where,
+                          spelling, value ? "=" : "", value ? value : "", retired->help);
     if (option->admin && (source == NUIOA_FROM_ENVIRONMENT || source == NUIOA_FROM_COMMAND))
         return nuioa_fail(err, -EPERM, "%s: only plugstack.conf can set this", spelling);
     if (!value && is_main_switch(option) && source != NUIOA_FROM_PLUGSTACK)

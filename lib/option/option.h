@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "option/option_table.h"
-#include "option/retired.h"
 #include "profile/hints.h"
 #include "topology/policy.h"
 #include "util/error.h"
@@ -105,7 +104,7 @@ void nuioa_options_init(struct nuioa_options *options);
  * The main switch takes a comma list with at most one of off, export and on. Without one of these,
  * report, explain and force mean on; force excludes export, and off all but report.
  *
- * Returns 0; or NUIOA_RETIRED, and *err has one line, if option/retired.h has the option or its
+ * Returns 0; or NUIOA_RETIRED, and *err has one line, if nuioa_retired_table has the option or its
  * value: nothing is changed, and the caller goes on. On error nothing is changed, *err has one line
  * that names the input and the accepted values, and the result is -EINVAL for a wrong value (or
  * -ENOMEM, for hints), -EPERM for an admin option from the environment or srun, or -ENOENT for an
@@ -137,12 +136,8 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, co
 
 /* Returns the entry for what `source` calls `name` (spelled as for nuioa_options_set), with this
  * value (NULL: none), or NULL if that has not gone. */
-const struct nuioa_retired *nuioa_retired_find(enum nuioa_option_source source, const char *name,
-                                               const char *value);
-
-/* Writes the name as a user types it for `source` to `text`, as nuioa_option_spelling does. */
-const char *nuioa_retired_spelling(const struct nuioa_retired *retired,
-                                   enum nuioa_option_source source, char *text, size_t size);
+const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, const char *name,
+                                              const char *value);
 
 /* Writes the name of the option's environment variable to `text`, an array of `size` bytes:
  * "SLURM_NUIOA" for the main switch, "SLURM_NUIOA_POLICY" for policy. 64 bytes are enough for every

@@ -44,7 +44,7 @@
 /* Sets the options that `environment` ("NAME=VALUE" strings, ended by NULL; may be NULL) has:
  * SLURM_NUIOA_POLICY=latency sets policy, and SLURM_NUIOA=on the main switch. A wrong value is
  * ignored and added to *warnings; so is a variable SLURM_NUIOA_* that is no option, or one that
- * went (option/retired.h). `warnings` may be NULL. */
+ * went (nuioa_retired_table). `warnings` may be NULL. */
 void nuioa_options_from_environment(struct nuioa_options *options, char *const *environment,
                                     struct nuioa_warnings *warnings);
 

@@ -38,4 +38,9 @@ struct nuioa_option {
 /* All options. The first entry is the main switch; the last entry has no name. */
 extern const struct nuioa_option nuioa_option_table[];
 
+/* The options that went since 1.0 (`values` is NULL), and the values that went of options that
+ * stay. `help` says what to do instead. Somebody who still types one gets one line, and his launch
+ * goes on without it. srun knows their flags until 2.0. The last entry has no name. */
+extern const struct nuioa_option nuioa_retired_table[];
+
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "option/retired.h"
-
-#include <stddef.h>
+#include "option/option_table.h"
 
 /* Other names that went: functions, variables, programs, files. test/lint finds the words of this
  * list, and the flags and variables of the table, in no other file but NEWS:
@@ -51,13 +49,15 @@
  *     slurm_compat_has_argument program_output nuioa_pairs_merge
  */
 
-const struct nuioa_retired nuioa_retired_table[] = {
-    { "auth", NULL, true, "remove it (reports travel under MUNGE)" },
-    { "coll", NULL, false, "remove it (your MPI library's own broadcasts run)" },
-    { "gather", NULL, false, "remove it (only a report needs srun: --nuioa=report)" },
-    { "policy", "cpu", false, "use --nuioa=export to move no rank" },
-    { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
-    { "timeout_max_ms", NULL, true, "remove it (no node waits for srun)" },
-    { "timeout_ms", NULL, false, "remove it (no node waits for srun)" },
+const struct nuioa_option nuioa_retired_table[] = {
+    { .name = "auth", .admin = true, .help = "remove it (reports travel under MUNGE)" },
+    { .name = "coll", .help = "remove it (your MPI library's own broadcasts run)" },
+    { .name = "gather", .help = "remove it (only a report needs srun: --nuioa=report)" },
+    { .name = "policy", .values = "cpu", .help = "use --nuioa=export to move no rank" },
+    { .name = "steps",
+      .admin = true,
+      .help = "remove it (steps no longer tell each other their NICs)" },
+    { .name = "timeout_max_ms", .admin = true, .help = "remove it (no node waits for srun)" },
+    { .name = "timeout_ms", .help = "remove it (no node waits for srun)" },
     { .name = "" },
 };

@@ -16,20 +16,14 @@ static const char *flag_name(const struct nuioa_option *option, char *text)
     return text + strlen("--");
 }
 
-/* The flag of an option that went. */
-static const char *retired_name(const struct nuioa_retired *retired, char *text)
+static void register_one(spank_t spank, const struct nuioa_option *option, int index,
+                         spank_opt_cb_f on_flag)
 {
-    nuioa_retired_spelling(retired, NUIOA_FROM_COMMAND, text, FLAG_TEXT);
-    return text + strlen("--");
-}
-
-static void register_one(spank_t spank, spank_opt_cb_f on_flag, int index, const char *name,
-                         const char *values, const char *usage)
-{
+    char name[FLAG_TEXT];
     struct spank_option flag = {
-        .name = (char *)name,
-        .arginfo = (char *)values,
-        .usage = (char *)usage,
+        .name = (char *)flag_name(option, name),
+        .arginfo = (char *)option->values,
+        .usage = (char *)option->help,
         .has_arg = index == 0 ? 2 : 1, /* --nuioa may stand without a value */
         .val = index,
         .cb = on_flag,
@@ -37,18 +31,20 @@ static void register_one(spank_t spank, spank_opt_cb_f on_flag, int index, const
     spank_option_register(spank, &flag);
 }
 
-/* Options that only an administrator may set are no flags. Those that went are behind the table. */
+/* Options that only an administrator may set are no flags. Those that went, which Slurm finds behind
+ * the others, have one unless a single value went. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
-    char name[FLAG_TEXT];
     for (int i = 0; *nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
-            register_one(spank, on_flag, i, flag_name(&nuioa_option_table[i], name),
-                         nuioa_option_table[i].values, nuioa_option_table[i].help);
-    for (int i = 0; *nuioa_retired_table[i].name; i++)
-        if (!nuioa_retired_table[i].admin && !nuioa_retired_table[i].value)
-            register_one(spank, on_flag, FLAGS_MAX + i, retired_name(&nuioa_retired_table[i], name),
-                         "...", "does nothing any more");
+            register_one(spank, &nuioa_option_table[i], i, on_flag);
+    for (int i = 0; *nuioa_retired_table[i].name; i++) {
+        struct nuioa_option gone = nuioa_retired_table[i];
+        gone.values = "...";
+        gone.help = "does nothing any more";
+        if (!gone.admin && !nuioa_retired_table[i].values)
+            register_one(spank, &gone, FLAGS_MAX + i, on_flag);
+    }
 }
 
 /* Returns the value that a flag stands for: Slurm gives the nodes an empty one for a flag without.
@@ -145,6 +141,6 @@ void flags_export(const struct flags *flags, spank_t spank)
             slurm_compat_unset_flag(spank, flag_name(&nuioa_option_table[i], name));
     }
     /* sbatch and salloc have said of those that went what there is to say. */
-    for (const struct nuioa_retired *r = nuioa_retired_table; *r->name; r++)
-        slurm_compat_unset_flag(spank, retired_name(r, name));
+    for (const struct nuioa_option *r = nuioa_retired_table; *r->name; r++)
+        slurm_compat_unset_flag(spank, flag_name(r, name));
 }

@@ -6,8 +6,10 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 
-retired() { sed -nE 's/^    \{ "([a-z_]+)", (NULL|"([a-z]+)"), '"$1"',.*/\1 \3/p' \
-    "$here/../../lib/option/retired.c"; }
+admin='\.admin = true, '
+# retired [ADMIN]: each option that went, and the value
+retired() { sed -z 's/,\n      /, /g' "$here/../../lib/option/retired.c" |
+    sed -nE 's/^    \{ \.name = "([a-z_]+)", (\.values = "([a-z]+)", )?'"$1"'\.help.*/\1 \3/p'; }
 
 # says FORM WORD: the launch before went well, and one line is about WORD
 says() {
@@ -36,21 +38,21 @@ while read -r name value; do
     launch 2 -w node1 --nuioa=export
     is "plugstack.conf $name=$value: users are told nothing" "$rc:$err" "0:"
     plugin on "topology=$topology"
-done < <(retired false)
+done < <(retired)
 
 while read -r name value; do
     plugin on "topology=$topology" "$name=${value:-on}"
     launch 2 -w node1 --nuioa=export
     is "plugstack.conf $name=${value:-on}: users are told nothing" "$rc:$err" "0:"
-done < <(retired true)
+done < <(retired "$admin")
 
 # All at once: the line of 1.0 in plugstack.conf with every argument, and every flag of 1.0.
 arguments=(default=export hints=heavy=0 policy=latency cores=auto gpus=auto nic=auto rails=auto
     nic_role=mlx5_8:storage mem=off leader=near threads=auto export=env,pmix trace=off
     deadline_ms=2000 remote_cost=0.3 hop_cost=0.05
     load_cost=1)
-mapfile -t went < <({ retired false; retired true; } | sed 's/ $/ off/; s/ /=/')
-mapfile -t typed < <(retired false | sed 's/ $/ off/; s/ /=/; s/_/-/g; s/^/--nuioa-/')
+mapfile -t went < <({ retired; retired "$admin"; } | sed 's/ $/ off/; s/ /=/')
+mapfile -t typed < <(retired | sed 's/ $/ off/; s/ /=/; s/_/-/g; s/^/--nuioa-/')
 plugin on "topology=$topology" "${arguments[@]}" "${went[@]}"
 launch 2 -w node1
 is "1.0's plugstack.conf: users are told nothing" "$rc:$err:$(of 0 NUIOA_VERSION)" "0::1"
@@ -61,5 +63,5 @@ is "every flag that went at once: one line each" \
 
 user srun --nuioa=help
 is "--nuioa=help has none of them" \
-    "$(grep -cE "^ ($(retired '(true|false)' | sed -n 's/ $//p' | paste -sd'|')) " <<<"$out")" 0
+    "$(grep -cE "^ ($(retired "($admin)?" | sed -n 's/ $//p' | paste -sd'|')) " <<<"$out")" 0
 finish
