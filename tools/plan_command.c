@@ -14,7 +14,7 @@
 #include "tools/plan_option.h"
 #include "tools/tool.h"
 #include "output/report.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
 #include "topology/cache.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "output/variable_block.h"
-#include "output/gpu_nics_text.h"
 #include "util/number.h"
 #include "util/text.h"
 

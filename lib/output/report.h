@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "output/report_xml.h"
 #include "plan/plan.h"
+#include "topology/node_load.h"
 
 /* --- the lines before and after the table ---
  *
@@ -58,5 +58,14 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
 /* Returns the masks for srun --cpu-bind=mask_cpu:..., by local rank: "0xc,0x3" and a newline. Bit N
  * is the CPU with OS index N. */
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
+
+/* Writes the topology that `source` names as hwloc XML to the file `path`. Annotations make `lstopo
+ * -i FILE` draw the ranks in their CPUs, coloured by weight, mark the leader and the chosen NICs,
+ * and say beside each GPU which NICs are nearest to it. `plan` and `node` belong together; nothing
+ * of them is changed. Returns 0; or with *err -EINVAL if the topology lacks CPUs of a rank,
+ * -ENOMEM, or what nuioa_hwloc_open (whose limit of one thread holds here, too) or
+ * nuioa_new_file_open and _close return. */
+int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                     const struct nuioa_source *source, const char *path, struct nuioa_error *err);
 
 #endif

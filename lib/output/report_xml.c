@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/report_xml.h"
+#include "output/report.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,17 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "option/option.h"
 #include "ranks/assignment.h"
-#include "ranks/reason.h"
+#include "ranks/request.h"
 #include "util/arena.h"
 #include "util/error.h"
 
 /* The plan of one node: where each task runs, its memory, its NIC, and which rank leads.
- * plan/plan_make.h makes it; later only a failed binding changes it (spank/stepd/placement.h).
+ * nuioa_plan_make makes it; later only a failed binding changes it (spank/stepd/placement.h).
  * ranks/assignment.h explains local ranks, OS indexes and levels. */
-
-struct nuioa_request;
 
 /* The cost J (mapping/problem.h) of the ranks on certain CPUs, and its three terms. */
 struct nuioa_plan_cost {
@@ -61,6 +58,20 @@ struct nuioa_plan {
 /* Reports write these words before the bound: "no exchange of Slurm's masks can be below
  * 148.75". */
 #define NUIOA_BOUND "no exchange of Slurm's masks can be below"
+
+/* Makes the plan. *plan is overwritten, so it must own nothing before. Returns 0, and the caller
+ * frees *plan with nuioa_plan_free; or a negative errno with *err: -EINVAL for a wrong request or
+ * `nic` option, -ETIME past cpu_until_us, -ENOMEM. *plan is then empty but for time_us. If no rank
+ * moves, the plan is still complete (NICs, memory, leaders), with moved = false and the reason. */
+int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
+                    struct nuioa_error *err);
+
+/* Takes a plan back that the kernel has refused: all ranks have the CPUs that Slurm gave, and all
+ * that follows from them is as with the mode export, but the reason, which is request->stay, if
+ * there is one. Besides that `request` is the one that the plan was made from. Returns 0; or
+ * -ENOMEM, and the plan can still be read and freed, but what follows from the CPUs may be
+ * missing. */
+int nuioa_plan_undo(const struct nuioa_request *request, struct nuioa_plan *plan);
 
 /* Frees what the plan owns, but not `plan` itself, and makes it empty. It may be empty already. */
 static inline void nuioa_plan_free(struct nuioa_plan *plan)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 
 #include <errno.h>
 #include <string.h>

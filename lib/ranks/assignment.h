@@ -119,6 +119,16 @@ const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
 const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
                             const struct nuioa_node *node, char *text, size_t size);
 
+/* Writes which NICs are nearest to each of gpus[count], indexes into node->gpus, to `text`, an
+ * array of `size` bytes: "0000:1b:00.0=mlx5_0:1+mlx5_1:1;0000:2a:00.0=mlx5_2:1". It is for a
+ * process that sees them, and chooses by itself. The NICs are those that ranks may use, to which
+ * the GPU has the shortest path (topology/pci_path.h) or, if no path is known, which share a NUMA
+ * node with it. Where several GPUs have the same nearest NICs, each begins with another one. A GPU
+ * of which nothing is known is left out. Returns `text`; or NULL if there are none, if they do not
+ * fit, or if memory is short, and `text` is then undefined. */
+const char *nuioa_gpu_nics_text(const struct nuioa_usable *usable, const struct nuioa_node *node,
+                                const uint32_t *gpus, uint32_t count, char *text, size_t size);
+
 /* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
 bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
 

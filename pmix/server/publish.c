@@ -10,7 +10,6 @@
 #ifdef HAVE_PMIX
 #include <dlfcn.h>
 
-#include "output/gpu_nics_text.h"
 #include "pmix/server/locality.h"
 #include "pmix/server/session.h"
 #include "util/clock.h"

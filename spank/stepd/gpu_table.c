@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/stepd/gpu_table.h"
 
-#include "output/gpu_nics_text.h"
+#include "ranks/assignment.h"
 #include "nics/nic_table.h"
 #include "spank/stepd/task_gpus.h"
 

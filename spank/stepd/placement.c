@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/bind.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/task_gpus.h"
 

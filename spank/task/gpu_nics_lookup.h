@@ -22,7 +22,7 @@ bool gpu_nics_look_up(const struct step_run *context, const struct task_gpu_set 
 bool gpu_nics_look_up_one(const struct step_run *context, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
 
-/* Writes the nearest NICs of each GPU of the set, in the form of output/gpu_nics_text.h, to `text`,
+/* Writes the nearest NICs of each GPU of the set, in the form of ranks/assignment.h, to `text`,
  * an array of `size` bytes. Returns false if there are none, or if they do not fit; `text` is then
  * undefined. */
 bool gpu_nics_text(const struct step_run *context, const struct task_gpu_set *gpus, char *text,

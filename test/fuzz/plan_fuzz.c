@@ -15,8 +15,8 @@
 #include "output/report_node.h"
 #include "payload.h"
 #include "plan/bind.h"
-#include "plan/leader.h"
-#include "plan/plan_make.h"
+#include "plan/planner.h"
+#include "plan/plan.h"
 #include "util/word.h"
 
 enum { TASKS_MAX = 12, PAIRS_MAX = 16, PUS_MAX = 512 };

@@ -7,7 +7,7 @@
 #include <pmix_common.h>
 
 #include "input.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "pmix/server/publish.h"
 #include "pmix/server/session.h"
 #include "unit/machine.h"

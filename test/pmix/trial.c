@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "plan/bind.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "pmix/server/publish.h"
 #include "profile/hints.h"
 #include "topology/node_load.h"

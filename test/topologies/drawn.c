@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "nics/gpu_distance.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "topology/node_load.h"
 
 #define RANKS 8

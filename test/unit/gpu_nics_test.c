@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/environment.h"
-#include "output/gpu_nics_text.h"
 #include "plan_case.h"
 #include "unit.h"
 

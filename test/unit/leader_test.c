@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/leader.h"
+#include "plan/planner.h"
 #include "unit.h"
 
 TEST(test_order)

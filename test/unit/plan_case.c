@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "plan_case.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 static struct plan_case *cases; /* of this test */

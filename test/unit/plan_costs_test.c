@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 #include "output/report_explain.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "plan_words.h"
 #include "unit.h"
 

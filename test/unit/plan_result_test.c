@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/leader.h"
-#include "plan/plan_make.h"
+#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan_words.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exact_matching.h"
 #include "gpu_machine.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 /* Which NICs ranks with GPUs get. */

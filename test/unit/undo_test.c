@@ -7,7 +7,7 @@
 #include "output/library_variables.h"
 #include "output/report.h"
 #include "plan/bind.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "plan_words.h"
 #include "unit.h"
 

@@ -9,7 +9,7 @@
 
 /* The GPUs of the calling process, as far as it can know them, and those of the others on its node.
  * The rule is gpus=local-rank, if it was requested, or if the launcher's programs take the GPU of
- * their local rank (launcher_table.h). A process alone on its node has all that it sees. */
+ * their local rank (launcher.h). A process alone on its node has all that it sees. */
 struct exec_gpus {
     enum nuioa_gpus given;
     uint32_t *seen; /* [seen_count]: all GPUs that this process can have, as indexes into the

@@ -8,7 +8,7 @@
 #include "nics/gpu_distance.h"
 #include "nics/rail_assign.h"
 #include "output/user_variables.h"
-#include "plan/plan_make.h"
+#include "plan/plan.h"
 #include "tools/tool.h"
 #include "topology/node_load.h"
 #include "util/number.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/launcher_table.h"
+#include "tools/exec/launcher.h"
 
 #include <stddef.h>
 
