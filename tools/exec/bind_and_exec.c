@@ -16,6 +16,7 @@
 #include "tools/tool.h"
 #include "ranks/rank_id.h"
 #include "util/variable.h"
+#include "util/word.h"
 
 #define BLOCK_SIZE (64 << 10)
 
@@ -101,9 +102,30 @@ static void set_exports(const struct exec_plan *e, const char *program,
     free(block);
 }
 
-/* Sets all variables, or with `placed` those that depend on the NICs only. *exported has those of
+/* Takes the plugin's answer back, and what it has set for other libraries, but not what places
+ * threads, because the process stays where it is. Notes that in *kept. */
+static void forget_nics(struct nuioa_exported *kept)
+{
+    static const char *const ours[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL",
+                                        "NUIOA_GPU_NICS" };
+    static const char *const threads[] = { "OMP_PLACES", "OMP_PROC_BIND",
+                                           "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
+                                           "I_MPI_ASYNC_PROGRESS_PIN" };
+    char names[2048], *rest = nuioa_exported_outer(environ, names, sizeof(names)), *name;
+    for (unsigned i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+        unsetenv(ours[i]);
+    while ((name = nuioa_next_word(&rest, " "))) {
+        bool keeps = false;
+        for (unsigned i = 0; i < sizeof(threads) / sizeof(*threads); i++)
+            keeps = keeps || !strcmp(name, threads[i]);
+        if (!keeps || !nuioa_exported_add(kept, name, nuioa_variable(environ, name)))
+            unsetenv(name);
+    }
+}
+
+/* Sets all variables, or with e->retold those that depend on the NICs only. *exported has those of
  * other programs that were set before, and gets these, too. */
-static void set_variables(const struct exec_plan *e, const char *program, bool placed,
+static void set_variables(const struct exec_plan *e, const char *program,
                           struct nuioa_exported *exported)
 {
     const struct nuioa_options *o = &e->input->options;
@@ -111,10 +133,10 @@ static void set_variables(const struct exec_plan *e, const char *program, bool p
     char *block = malloc(BLOCK_SIZE);
     if (!block)
         return;
-    bool threads = !placed && !nuioa_threads_are_placed(environ);
-    int rc =
-        placed ? nuioa_environment_nics(&e->plan.assignments[local], &e->node, o, block, BLOCK_SIZE)
-               : nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE);
+    bool threads = !e->retold && !nuioa_threads_are_placed(environ);
+    int rc = e->retold ? nuioa_environment_nics(&e->plan.assignments[local], &e->node, o, block,
+                                                BLOCK_SIZE)
+                       : nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE);
     if (rc >= 0)
         set_ours(block);
     set_rank_id(e);
@@ -133,18 +155,17 @@ void exec_apply(struct exec_plan *e, const char *program)
 {
     struct nuioa_exported exported = { "", "" };
     struct nuioa_mempolicy memory;
-    set_variables(e, program, false, &exported);
+    if (e->retold)
+        forget_nics(&exported);
+    set_variables(e, program, &exported);
+    if (e->retold)
+        return;
     int rc = nuioa_mempolicy_of(&e->plan.assignments[e->input->place.local], &memory);
     if (!rc)
         rc = nuioa_bind_memory(&memory);
     if (rc)
         nuioa_warn(&e->warnings, "the memory of local rank %u stays as it was: %s",
                    e->input->place.local, strerror(-rc));
-}
-
-void exec_set_nics(const struct exec_plan *e, const char *program, struct nuioa_exported *exported)
-{
-    set_variables(e, program, true, exported);
 }
 
 int exec_become(char **program)

@@ -2,7 +2,6 @@
 #ifndef NUIOA_TOOL_BIND_AND_EXEC_H
 #define NUIOA_TOOL_BIND_AND_EXEC_H
 
-#include "output/exported.h"
 #include "tools/exec/exec_plan.h"
 
 /* A process takes its part of the plan before it becomes the program. */
@@ -21,14 +20,9 @@ void exec_unset_outer(void);
  * machine does not have them. */
 char *exec_exports(const struct exec_plan *exec, const char *program, bool shown);
 
-/* Sets the memory policy and the environment for `program`. Faults are added to the warnings of
- * *exec. */
+/* Sets the memory policy and the environment for `program`; with exec->retold only what depends on
+ * its NICs. Faults are added to the warnings of *exec. */
 void exec_apply(struct exec_plan *exec, const char *program);
-
-/* Sets the variables that depend on the NICs of the process only. *exported has those of other
- * programs that were set before, and gets these, too. */
-void exec_set_nics(const struct exec_plan *exec, const char *program,
-                   struct nuioa_exported *exported);
 
 /* Becomes the program, an array that ends with NULL, of which the first is looked for in PATH.
  * Returns only if that fails, after a message on stderr: an exit status. */

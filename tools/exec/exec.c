@@ -12,8 +12,6 @@
 #include "output/report.h"
 #include "output/report_table.h"
 #include "tools/exec/bind_and_exec.h"
-#include "tools/exec/placed.h"
-#include "tools/exec/exec_plan.h"
 #include "tools/exports.h"
 #include "tools/json.h"
 #include "tools/plan_option.h"
@@ -122,11 +120,7 @@ static int make_plan(struct job *job)
     if (in->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)
         return 0;
     rc = exec_input_read_node(in);
-    if (!rc)
-        rc = exec_plan_make(&job->exec, in);
-    if (!rc && in->placed)
-        exec_placed_settle(&job->exec);
-    return rc;
+    return rc ? rc : exec_plan_make(&job->exec, in);
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */
@@ -236,15 +230,14 @@ static int print(struct job *job)
 static void take_part(struct job *job)
 {
     struct exec_plan *e = &job->exec;
-    bool off = job->input.options.mode == NUIOA_OFF;
-    if (e->retold && !off)
-        exec_placed_tell(e, *job->program);
-    if (!job->input.placed && !off) {
+    bool on = job->input.options.mode != NUIOA_OFF;
+    if (on && !job->input.placed) {
         exec_unset_outer();
         if (exec_bind(e) && exec_plan_undo(e))
             return;
-        exec_apply(e, *job->program);
     }
+    if (on && (!job->input.placed || e->retold))
+        exec_apply(e, *job->program);
     report(job);
 }
 

@@ -13,6 +13,7 @@
 #include "topology/node_load.h"
 #include "util/number.h"
 #include "util/variable.h"
+#include "util/word.h"
 
 /* --- the request ------------------------------------------------------------------------------ */
 
@@ -201,6 +202,68 @@ static void advise_on_gpus(struct exec_plan *e)
         e->plan.advice |= 1u << NUIOA_ADVICE_GPUS_ORDER;
 }
 
+/* --- a process that the plugin has placed ------------------------------------------------------ */
+
+static int nic_named(const struct nuioa_node *node, const char *name)
+{
+    char label[48];
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (!strcmp(nuioa_nic_label(&node->nics[i], label, sizeof(label)), name))
+            return (int)i;
+    return -1;
+}
+
+/* Sets the NICs of the plan to those of a list such as "mlx5_0:1,mlx5_1:1". A name that this node
+ * does not have is left out. */
+static void set_nics(struct exec_plan *e, const char *list, struct nuioa_assignment *own)
+{
+    const struct nuioa_node *node = &e->node;
+    char *copy = strdup(list), *rest = copy, *name;
+    uint32_t *nics = nuioa_arena_take(&e->plan.arena, node->nic_count, sizeof(*nics)), count = 0;
+    while (copy && nics && (name = nuioa_next_word(&rest, ","))) {
+        int nic = nic_named(node, name);
+        if (nic >= 0 && count < node->nic_count)
+            nics[count++] = (uint32_t)nic;
+    }
+    free(copy);
+    if (!nics)
+        return;
+    own->nics = nics;
+    own->nic_count = count;
+    own->nic = count ? (int32_t)nics[0] : -1;
+}
+
+/* Gives the plan what the plugin has told. */
+static void recall(struct exec_plan *e, struct nuioa_assignment *own)
+{
+    const char *nics = nuioa_variable(environ, "NUIOA_NICS");
+    const char *level = nuioa_variable(environ, "NUIOA_LEVEL");
+    uint32_t number;
+    set_nics(e, nics ? nics : "", own);
+    own->level = level && !nuioa_parse_u32(level, INT32_MAX, &number) ? number : NUIOA_NO_LEVEL;
+    nuioa_assignment_find_path(own, &e->node);
+}
+
+/* Looks whether the plan of a process that the plugin has placed knows GPUs that the plugin did not
+ * know. Else the plan gets the NICs and the level that the plugin has told, so that it says what
+ * the process has. In both cases it says why. */
+static void settle_placed(struct exec_plan *e)
+{
+    struct nuioa_assignment *own = &e->plan.assignments[e->input->place.local];
+    const char *told = nuioa_variable(environ, "NUIOA_GPUS");
+    char gpus[4096];
+    bool known = own->gpus_known && nuioa_gpus_text(own, &e->node, gpus, sizeof(gpus));
+    e->retold = known && own->nic_count && (!told || strcmp(told, gpus));
+    if (!e->retold) {
+        recall(e, own);
+        e->plan.advice = 0; /* it is about the NICs of another plan */
+    }
+    nuioa_copy(e->plan.reason, sizeof(e->plan.reason),
+               e->retold
+                   ? "the plugin placed this rank without knowing its GPUs: it gets their NICs"
+                   : "the plugin has placed this rank: nothing is left to do");
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 int exec_plan_make(struct exec_plan *e, const struct exec_input *input)
@@ -220,6 +283,8 @@ int exec_plan_make(struct exec_plan *e, const struct exec_input *input)
     rc = check_nics(e);
     for (unsigned i = 0; i < e->plan.warnings.count; i++)
         nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    if (!rc && input->placed)
+        settle_placed(e);
     return rc;
 }
 

@@ -7,7 +7,11 @@
 #include "tools/plan_input.h"
 
 /* The plan that each process on a node makes for itself. All processes make the same one, because
- * they have the same input. Only then each looks at the ports of its own NICs. */
+ * they have the same input. Only then each looks at the ports of its own NICs.
+ *
+ * A process that the plugin has placed keeps its CPUs, its memory policy and what it was told. Only
+ * its GPUs may be known better now: a script between srun and the program may have divided them by
+ * a variable such as CUDA_VISIBLE_DEVICES, or their rule was requested for this command alone. */
 
 struct exec_plan {
     const struct exec_input *input;
@@ -17,7 +21,7 @@ struct exec_plan {
     struct nuioa_node node; /* the input's, with the ports as they are now; owns `nics` alone */
     struct nuioa_warnings warnings; /* those of the input, and of the plan */
     bool stays; /* the CPUs of this process are not touched; the plan knows nothing of the others */
-    bool retold; /* placed, and to be told other NICs (placed.h); exec_placed_settle sets it */
+    bool retold; /* placed, and to be told its GPUs and their NICs, in place of what it was told */
 };
 
 /* Makes the plan. *exec must be all zeros, and keeps a pointer to *input. Returns 0, or an exit
