@@ -13,15 +13,12 @@
 
 void nuioa_options_init(struct nuioa_options *options)
 {
-    char *const texts[] = { options->hints,    options->nic,         options->nic_role,
-                            options->trace,    options->distances,   options->cache,
-                            options->topology, options->munge_socket };
     memset(options, 0, offsetof(struct nuioa_options, hints));
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-        *texts[i] = '\0';
-    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++)
+    for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++) {
+        ((char *)options)[option->field] = '\0'; /* of a text; the others are 0 */
         if (*option->initial)
             option->set(option, options, option->initial, NULL);
+    }
     options->export_given = false;
 }
 

@@ -88,9 +88,10 @@ static void advise_on_exports(const struct planner *p)
 /* --- what reports explain --------------------------------------------------------------------- */
 
 /* Adds a partner if it is among those with most bytes; of partners with equal bytes, the lower rank
- * comes first. Pairs come in any order. most[k] is the traffic with partner k in bytes. */
-static void add_partner(struct nuioa_rank_costs *costs, double *most, uint32_t other, double bytes)
+ * comes first. Pairs come in any order. */
+static void add_partner(struct nuioa_rank_costs *costs, uint32_t other, double bytes)
 {
+    double *most = costs->partner_bytes;
     uint32_t at = costs->partner_count;
     while (at > 0 &&
            (bytes > most[at - 1] || (bytes == most[at - 1] && other < costs->partners[at - 1])))
@@ -107,30 +108,15 @@ static void add_partner(struct nuioa_rank_costs *costs, double *most, uint32_t o
     most[at] = bytes;
 }
 
-static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, double bytes,
-                     double *most)
+static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, double bytes)
 {
     struct nuioa_rank_costs *costs = &plan->assignments[me].costs;
+    if (bytes <= 0)
+        return;
     costs->local += bytes;
     if (hwloc_bitmap_isequal(plan->assignments[me].numas, plan->assignments[other].numas))
         costs->beside += bytes;
-    add_partner(costs, most, other, bytes);
-}
-
-static int add_pairs(struct planner *p)
-{
-    const struct nuioa_request *r = p->basis.request;
-    double(*most)[NUIOA_PARTNERS_MAX] = nuioa_arena_take(&p->arena, r->task_count, sizeof(*most));
-    if (!most)
-        return -ENOMEM;
-    for (uint32_t k = 0; k < r->pair_count; k++) {
-        const struct nuioa_pair *pair = &r->pairs[k];
-        if (pair->bytes <= 0)
-            continue;
-        add_pair(p->plan, pair->first, pair->second, pair->bytes, most[pair->first]);
-        add_pair(p->plan, pair->second, pair->first, pair->bytes, most[pair->second]);
-    }
-    return 0;
+    add_partner(costs, other, bytes);
 }
 
 /* Finds for each rank that moved a rank that moved to some of its former CPUs. */
@@ -199,6 +185,7 @@ static int advise_on_far(struct planner *p)
 /* Finds what reports explain of each rank, from its CPUs and NUMA nodes. It decides nothing. */
 static int explain(struct planner *p)
 {
+    const struct nuioa_request *r = p->basis.request;
     struct nuioa_plan *plan = p->plan;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
@@ -208,10 +195,14 @@ static int explain(struct planner *p)
             .level_before = nuioa_nic_level(&p->basis, i, assignment->was),
             .gave_way = -1,
         };
-        for (uint32_t k = 0; p->basis.request->hinted && k < plan->task_count; k++)
+        for (uint32_t k = 0; r->hinted && k < plan->task_count; k++)
             assignment->costs.heavier += plan->assignments[k].weight > assignment->weight;
     }
-    if (add_pairs(p) < 0 || find_successors(p) < 0)
+    for (uint32_t k = 0; k < r->pair_count; k++) {
+        add_pair(plan, r->pairs[k].first, r->pairs[k].second, r->pairs[k].bytes);
+        add_pair(plan, r->pairs[k].second, r->pairs[k].first, r->pairs[k].bytes);
+    }
+    if (find_successors(p) < 0)
         return -ENOMEM;
     find_gpu_levels(p);
     return advise_on_far(p);

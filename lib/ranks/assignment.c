@@ -7,25 +7,19 @@
 
 #include "util/text.h"
 
-static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
-                              size_t size)
-{
-    char list[256];
-    hwloc_bitmap_list_snprintf(list, sizeof(list), numas);
-    snprintf(text, size, "%s:%s", policy, list);
-    return text;
-}
-
 const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size)
 {
-    switch (assignment->memory) {
-    case NUIOA_MEMORY_PREFERRED:
-        return numas_text("preferred", assignment->memory_numas, text, size);
-    case NUIOA_MEMORY_INTERLEAVE:
-        return numas_text("interleave", assignment->memory_numas, text, size);
-    case NUIOA_MEMORY_KEPT: snprintf(text, size, "kept"); return text;
-    default: snprintf(text, size, "default"); return text;
-    }
+    static const char names[][12] = {
+        [NUIOA_MEMORY_DEFAULT] = "default",
+        [NUIOA_MEMORY_PREFERRED] = "preferred:",
+        [NUIOA_MEMORY_INTERLEAVE] = "interleave:",
+        [NUIOA_MEMORY_KEPT] = "kept",
+    };
+    char list[256] = "";
+    if (strchr(names[assignment->memory], ':'))
+        hwloc_bitmap_list_snprintf(list, sizeof(list), assignment->memory_numas);
+    snprintf(text, size, "%s%s", names[assignment->memory], list);
+    return text;
 }
 
 const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size)

@@ -7,19 +7,19 @@ int nuioa_request_check(const struct nuioa_request *r, struct nuioa_error *err)
 {
     if (!r->task_count)
         return nuioa_fail(err, -EINVAL, "no tasks to place");
-    for (uint32_t i = 0; i < r->task_count; i++)
-        if (hwloc_bitmap_iszero(r->tasks[i].cpus) || hwloc_bitmap_last(r->tasks[i].cpus) < 0)
-            return nuioa_fail(err, -EINVAL, "rank %u has no CPUs", r->tasks[i].rank);
-    for (uint32_t i = 0; i < r->task_count; i++)
-        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
-            if (r->tasks[i].gpus[k] >= r->node->gpu_count)
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        if (hwloc_bitmap_iszero(task->cpus) || hwloc_bitmap_last(task->cpus) < 0)
+            return nuioa_fail(err, -EINVAL, "rank %u has no CPUs", task->rank);
+        for (uint32_t k = 0; k < task->gpu_count; k++)
+            if (task->gpus[k] >= r->node->gpu_count)
                 return nuioa_fail(err, -EINVAL, "rank %u has a GPU that the node lacks",
-                                  r->tasks[i].rank);
-    for (uint32_t i = 0; i < r->task_count; i++)
-        for (uint32_t k = 0; k < r->tasks[i].seen_count; k++)
-            if (r->tasks[i].seen[k] >= r->node->gpu_count)
+                                  task->rank);
+        for (uint32_t k = 0; k < task->seen_count; k++)
+            if (task->seen[k] >= r->node->gpu_count)
                 return nuioa_fail(err, -EINVAL, "rank %u sees a GPU that the node lacks",
-                                  r->tasks[i].rank);
+                                  task->rank);
+    }
     for (uint32_t k = 0; k < r->pair_count; k++)
         if (r->pairs[k].first >= r->pairs[k].second || r->pairs[k].second >= r->task_count)
             return nuioa_fail(err, -EINVAL, "pair %u is not of two local ranks", k);
