@@ -5,7 +5,7 @@
 
 #include "output/report_explain.h"
 #include "output/report_node.h"
-#include "output/report_rows.h"
+#include "output/report_table.h"
 #include "util/text.h"
 
 struct nuioa_report_totals nuioa_report_totals(const struct nuioa_plan *plan,
@@ -65,7 +65,7 @@ static void print_ranks(const struct nuioa_report_rows *rows, const char *host, 
     double heaviest = 0;
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
-    table.lost = rows->lost;
+    table.lost = rows->arena.failed;
     nuioa_report_add_heads(&table);
     for (uint32_t i = 0; i < rows->count; i++)
         if (rows->row[i].count == 1 && rows->row[i].weight > heaviest)
@@ -87,7 +87,7 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
         shown = report_explain_ranks(plan, &rows, out);
     else
         print_ranks(&rows, node->host, out);
-    nuioa_report_rows_free(&rows);
+    nuioa_arena_free(&rows.arena);
     nuioa_text_table_wrap(out, 0, plan->reason);
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
         if (plan->advice & 1u << i)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "nics/rails.h"
-#include "output/report_rows.h"
 #include "output/report_node.h"
 #include "topology/policy.h"
 #include "util/number.h"
+#include "util/text.h"
 
 /* --- why a rank is where it is ---------------------------------------------------------------- */
 
@@ -89,13 +89,12 @@ static void add_local(struct nuioa_text_table *table, const struct nuioa_plan *p
 static void add_partners(struct nuioa_text_table *table, const struct nuioa_plan *plan,
                          const struct nuioa_assignment *p, bool alone)
 {
-    char text[64] = "";
-    size_t used = 0;
+    char text[64];
+    struct nuioa_text t = nuioa_text_in(text, sizeof(text));
     for (uint32_t k = 0; alone && k < p->costs.partner_count; k++) {
         const struct nuioa_assignment *other = &plan->assignments[p->costs.partners[k]];
         if (hwloc_bitmap_isequal(other->numas, p->numas))
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", used ? "," : "",
-                                     other->rank);
+            nuioa_text_add(&t, "%s%u", t.used ? "," : "", other->rank);
     }
     nuioa_text_table_add(table, "%s", text);
 }
@@ -123,7 +122,7 @@ unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_
 {
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
-    table.lost = rows->lost;
+    table.lost = rows->arena.failed;
     nuioa_report_add_heads(&table);
     for (unsigned i = 0; i < HEADS; i++)
         nuioa_text_table_add(&table, "%s", heads[i]);

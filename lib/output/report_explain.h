@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "output/report_rows.h"
+#include "output/report_table.h"
 
 /* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing

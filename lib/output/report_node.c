@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/report_rows.h"
+#include "output/report_table.h"
 #include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 #include "util/text.h"
@@ -146,16 +146,15 @@ static void print_order(const struct nuioa_node *node, const struct nuioa_nic *n
 {
     char line[1024], label[64], list[256];
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s, nearest NUMA nodes first:",
-                                   nuioa_nic_label(nic, label, sizeof(label)));
-    for (unsigned level = 0; set && level <= UINT8_MAX && used < sizeof(line); level++) {
+    struct nuioa_text t = nuioa_text_in(line, sizeof(line));
+    nuioa_text_add(&t, "%s, nearest NUMA nodes first:", nuioa_nic_label(nic, label, sizeof(label)));
+    for (unsigned level = 0; set && level <= UINT8_MAX; level++) {
         hwloc_bitmap_zero(set);
         for (uint32_t i = 0; i < node->numa_count; i++)
             if (nic->level[i] == level)
                 hwloc_bitmap_set(set, node->numas[i].os_index);
         if (!hwloc_bitmap_iszero(set))
-            used += (size_t)snprintf(line + used, sizeof(line) - used, " {%s}",
-                                     nuioa_report_set(set, list, sizeof(list)));
+            nuioa_text_add(&t, " {%s}", nuioa_report_set(set, list, sizeof(list)));
     }
     if (set)
         nuioa_text_table_wrap(out, 2, line);

@@ -2,8 +2,8 @@
 #include "output/report_table.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "plan/plan.h"
 #include "util/number.h"
 
 /* The bar of the heaviest rank. */
@@ -37,6 +37,106 @@ const char *nuioa_report_rate(uint32_t mbps, char *text, size_t size)
 const char *nuioa_report_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+/* --- the rows --- */
+
+const char *nuioa_report_set(hwloc_const_bitmap_t set, char *text, size_t size)
+{
+    if (hwloc_bitmap_list_snprintf(text, size, set) >= (int)size)
+        memcpy(text + size - 3, "..", 3);
+    return text;
+}
+
+/* Copies a text; one that does not fit ends in "..". */
+static void fit(char *to, size_t size, const char *text)
+{
+    if (nuioa_copy(to, size, text) < 0)
+        memcpy(to + size - 3, "..", 3);
+}
+
+static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+    return a_count == b_count && (!a_count || !memcmp(a, b, a_count * sizeof(*a)));
+}
+
+static bool same_row(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
+{
+    return same_numbers(a->nics, a->nic_count, b->nics, b->nic_count) &&
+           same_numbers(a->gpus, a->gpu_count, b->gpus, b->gpu_count) && a->level == b->level &&
+           a->gpu_level == b->gpu_level && a->memory == b->memory &&
+           hwloc_bitmap_isequal(a->numas, b->numas);
+}
+
+/* Numbers the rows, and says which local ranks are in which. */
+static void find_rows(struct nuioa_report_rows *rows, const struct nuioa_plan *plan, bool grouped)
+{
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        uint32_t row = grouped ? 0 : rows->count;
+        while (row < rows->count &&
+               !same_row(&plan->assignments[rows->first[row]], &plan->assignments[i]))
+            row++;
+        if (row == rows->count)
+            rows->first[rows->count++] = i;
+        rows->row_of[i] = row;
+    }
+}
+
+/* Fills in what all ranks of a row have in common. */
+static void describe(struct nuioa_report_row *row, const struct nuioa_assignment *assignment,
+                     const struct nuioa_node *node, hwloc_bitmap_t gpus)
+{
+    const char *path = nuioa_path_name(assignment->path);
+    char text[128];
+    nuioa_report_set(assignment->numas, row->numas, sizeof(row->numas));
+    fit(row->memory, sizeof(row->memory), nuioa_memory_text(assignment, text, sizeof(text)));
+    nuioa_report_nics(assignment, node, row->nic, sizeof(row->nic));
+    hwloc_bitmap_zero(gpus);
+    for (uint32_t i = 0; i < assignment->gpu_count; i++)
+        hwloc_bitmap_set(gpus, assignment->gpus[i]);
+    nuioa_report_set(gpus, row->gpus, sizeof(row->gpus));
+    fit(row->path, sizeof(row->path), path ? path : "");
+    row->level = assignment->level;
+    row->gpu_level = assignment->gpu_level;
+}
+
+/* Adds up the ranks of row `k`. */
+static void add_up(struct nuioa_report_rows *rows, uint32_t k, const struct nuioa_plan *plan,
+                   hwloc_bitmap_t ranks, hwloc_bitmap_t cpus)
+{
+    struct nuioa_report_row *row = &rows->row[k];
+    double weight = 0;
+    hwloc_bitmap_zero(ranks);
+    hwloc_bitmap_zero(cpus);
+    for (uint32_t i = rows->first[k]; i < plan->task_count; i++) {
+        if (rows->row_of[i] != k)
+            continue;
+        hwloc_bitmap_set(ranks, plan->assignments[i].rank);
+        hwloc_bitmap_or(cpus, cpus, plan->assignments[i].cpus);
+        weight += plan->assignments[i].weight;
+        row->count++;
+        row->leads = row->leads || (plan->order_count && plan->order[0] == i);
+    }
+    row->weight = plan->hinted ? weight : -1;
+    nuioa_report_set(ranks, row->ranks, sizeof(row->ranks));
+    nuioa_report_set(cpus, row->cpus, sizeof(row->cpus));
+}
+
+void nuioa_report_rows_make(struct nuioa_report_rows *rows, const struct nuioa_plan *plan,
+                            const struct nuioa_node *node, bool grouped)
+{
+    struct nuioa_arena *arena = &rows->arena;
+    *rows = (struct nuioa_report_rows){ 0 };
+    rows->row = nuioa_arena_take(arena, plan->task_count, sizeof(*rows->row));
+    rows->row_of = nuioa_arena_take(arena, plan->task_count, sizeof(*rows->row_of));
+    rows->first = nuioa_arena_take(arena, plan->task_count, sizeof(*rows->first));
+    hwloc_bitmap_t ranks = nuioa_arena_bitmap(arena, NULL), some = nuioa_arena_bitmap(arena, NULL);
+    if (!arena->failed)
+        find_rows(rows, plan, grouped);
+    for (uint32_t k = 0; k < rows->count; k++) {
+        describe(&rows->row[k], &plan->assignments[rows->first[k]], node, some);
+        add_up(rows, k, plan, ranks, some);
+    }
 }
 
 /* --- the table --- */

@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "output/text_table.h"
-#include "ranks/assignment.h"
-#include "topology/policy.h"
+#include "plan/plan.h"
 
 /* The table of ranks in the report of one node (report.h), and in that of a whole job, which srun
  * makes of the records of its nodes (spank/report/summary.h). */
@@ -30,6 +29,25 @@ struct nuioa_report_row {
     uint32_t gpu_level; /* their level from their GPUs; UINT32_MAX: none, or unknown */
     double weight;      /* sum of the ranks' weights; < 0: no hints */
 };
+
+/* The rows of the table of ranks, made from a plan. */
+struct nuioa_report_rows {
+    uint32_t count;
+    struct nuioa_report_row *row; /* [count], in the order of their first local ranks */
+    uint32_t *row_of;             /* [plan->task_count]: the row of each local rank */
+    uint32_t *first;              /* [count]: the first local rank of each row */
+    struct nuioa_arena arena;     /* of these; if it has `failed`, there is no row */
+};
+
+/* Makes the rows: one for each rank or, if `grouped`, for all ranks that share NUMA nodes, NICs,
+ * GPUs, levels and memory policy. *rows is overwritten; `node` is the one that the plan was made
+ * for. The caller frees rows->arena. */
+void nuioa_report_rows_make(struct nuioa_report_rows *rows, const struct nuioa_plan *plan,
+                            const struct nuioa_node *node, bool grouped);
+
+/* Writes a set to `text`, an array of `size` bytes, at least 4: "0-3", or "" if it is empty. What
+ * does not fit is cut, and ends in "..". Returns `text`. */
+const char *nuioa_report_set(hwloc_const_bitmap_t set, char *text, size_t size);
 
 /* Writes the NICs of an assignment for a table: the labels of up to two; of more NICs the first
  * one's and how many follow ("mlx5_0:1 +3"); "" if there are none. What does not fit into `size`

@@ -12,6 +12,7 @@
 #include "topology/pci_path.h"
 #include "util/new_file.h"
 #include "util/number.h"
+#include "util/text.h"
 
 /* Values of the attribute "lstopoStyle", which lstopo reads. */
 #define LEADER_STYLE "Background=#1f4e9c;Text=#ffffff"
@@ -26,8 +27,8 @@ static void weight_style(double share, char *style, size_t size)
     snprintf(style, size, "Background=#ff%02x%02x;Text=#000000", green, blue);
 }
 
-/* Inserts a rank into the drawing. It fails if the topology lacks its CPUs, because the plan is
- * then for another machine. */
+/* Inserts a rank into the drawing. Returns 0; -EINVAL with *err if the topology lacks its CPUs,
+ * because the plan is then for another machine; or -ENOMEM. */
 static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, uint32_t local,
                      double most, struct nuioa_error *err)
 {
@@ -49,7 +50,7 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
     nuioa_report_why(plan, local, why, sizeof(why));
     if (!rank || hwloc_obj_add_info(rank, "lstopoStyle", leads ? LEADER_STYLE : style) ||
         hwloc_obj_add_info(rank, "nuioaWhy", why))
-        return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+        return -ENOMEM;
     return 0;
 }
 
@@ -74,58 +75,52 @@ static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node
     return false;
 }
 
-static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
-                     const struct nuioa_node *node, struct nuioa_error *err)
+static bool draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
+                      const struct nuioa_node *node)
 {
     for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(topology, obj));)
         if (obj->name && is_used(plan, node, obj->name) &&
             hwloc_obj_add_info(obj, "lstopoStyle", NIC_STYLE))
-            return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
-    return 0;
+            return false;
+    return true;
 }
 
-/* Writes the NICs with the shortest path from the GPU, ": PIX mlx5_0:1 mlx5_1:1"; "" if no path is
- * known. */
-static void nearest_nics(const struct nuioa_node *node, uint32_t gpu, char *text, size_t size)
+/* Writes "GPU 3", and the NICs with the shortest path from it, ": PIX mlx5_0:1 mlx5_1:1", if a path
+ * is known. */
+static void name_gpu(const struct nuioa_node *node, uint32_t gpu, char *text, size_t size)
 {
+    struct nuioa_text t = nuioa_text_in(text, size);
     enum nuioa_path best = NUIOA_PATH_UNKNOWN;
     char label[64];
     for (uint32_t n = 0; n < node->nic_count; n++)
         if (!node->nics[n].is_virtual && nuioa_path_shorter(nuioa_path_at(node, gpu, n), best))
             best = nuioa_path_at(node, gpu, n);
-    size_t length = 0;
-    *text = '\0';
-    if (best == NUIOA_PATH_UNKNOWN)
-        return;
-    length += (size_t)snprintf(text, size, ": %s", nuioa_path_name(best));
-    for (uint32_t n = 0; n < node->nic_count && length < size; n++)
+    nuioa_text_add(&t, "GPU %u", gpu);
+    if (best != NUIOA_PATH_UNKNOWN)
+        nuioa_text_add(&t, ": %s", nuioa_path_name(best));
+    for (uint32_t n = 0; best != NUIOA_PATH_UNKNOWN && n < node->nic_count; n++)
         if (!node->nics[n].is_virtual && nuioa_path_at(node, gpu, n) == best)
-            length += (size_t)snprintf(text + length, size - length, " %s",
-                                       nuioa_nic_label(&node->nics[n], label, sizeof(label)));
+            nuioa_text_add(&t, " %s", nuioa_nic_label(&node->nics[n], label, sizeof(label)));
 }
 
 /* Marks the GPUs, and says beside each which NICs are nearest to it. */
-static int draw_gpus(hwloc_topology_t topology, const struct nuioa_node *node,
-                     struct nuioa_error *err)
+static bool draw_gpus(hwloc_topology_t topology, const struct nuioa_node *node)
 {
-    for (uint32_t g = 0; g < node->gpu_count; g++) {
-        char name[160], nics[128];
+    bool done = true;
+    for (uint32_t g = 0; done && g < node->gpu_count; g++) {
+        char name[160];
         hwloc_obj_t pci = hwloc_get_pcidev_by_busidstring(topology, node->gpus[g].pci);
-        if (!pci)
-            continue;
-        nearest_nics(node, g, nics, sizeof(nics));
-        snprintf(name, sizeof(name), "GPU %u%s", g, nics);
-        if (!hwloc_topology_insert_misc_object(topology, pci, name) ||
-            hwloc_obj_add_info(pci, "lstopoStyle", GPU_STYLE))
-            return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+        name_gpu(node, g, name, sizeof(name));
+        done = !pci || (hwloc_topology_insert_misc_object(topology, pci, name) &&
+                        !hwloc_obj_add_info(pci, "lstopoStyle", GPU_STYLE));
     }
-    return 0;
+    return done;
 }
 
 /* Makes lstopo draw all cores. It draws five or more equal children as two and dots, which would
  * hide ranks, unless the CPUs are of several kinds. So every second core gets a kind; lstopo draws
  * the first kind like none. */
-static int draw_all_cores(hwloc_topology_t topology, struct nuioa_error *err)
+static bool draw_all_cores(hwloc_topology_t topology)
 {
     hwloc_obj_type_t type =
         hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -133,9 +128,9 @@ static int draw_all_cores(hwloc_topology_t topology, struct nuioa_error *err)
     for (hwloc_obj_t obj = NULL; cpus && (obj = hwloc_get_next_obj_by_type(topology, type, obj));)
         if (obj->logical_index % 2 == 0)
             hwloc_bitmap_or(cpus, cpus, obj->cpuset);
-    int rc = cpus ? hwloc_cpukinds_register(topology, cpus, -1, 0, NULL, 0) : -1;
+    bool done = cpus && !hwloc_cpukinds_register(topology, cpus, -1, 0, NULL, 0);
     hwloc_bitmap_free(cpus);
-    return rc ? nuioa_fail(err, -ENOMEM, "out of memory for the drawing") : 0;
+    return done;
 }
 
 static int write_xml(hwloc_topology_t topology, const char *path, struct nuioa_error *err)
@@ -165,12 +160,11 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
         return rc;
     for (uint32_t i = 0; !rc && i < plan->task_count; i++)
         rc = draw_rank(topology, plan, i, most, err);
-    if (!rc)
-        rc = draw_nics(topology, plan, node, err);
-    if (!rc)
-        rc = draw_gpus(topology, node, err);
-    if (!rc)
-        rc = draw_all_cores(topology, err);
+    if (!rc &&
+        !(draw_nics(topology, plan, node) && draw_gpus(topology, node) && draw_all_cores(topology)))
+        rc = -ENOMEM;
+    if (rc == -ENOMEM)
+        nuioa_fail(err, rc, "out of memory for the drawing");
     if (!rc)
         rc = write_xml(topology, path, err);
     hwloc_topology_destroy(topology);

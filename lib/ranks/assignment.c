@@ -59,17 +59,6 @@ const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
     return nuioa_text_is_whole(&t) ? text : NULL;
 }
 
-static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
-{
-    return a_count == b_count && (!a_count || !memcmp(a, b, a_count * sizeof(*a)));
-}
-
-bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
-{
-    return same_numbers(a->nics, a->nic_count, b->nics, b->nic_count) &&
-           same_numbers(a->gpus, a->gpu_count, b->gpus, b->gpu_count);
-}
-
 /* Returns the shortest path from a GPU to one of nics[count]. */
 static enum nuioa_path shortest_path(const struct nuioa_node *node, uint32_t gpu,
                                      const uint32_t *nics, uint32_t count)

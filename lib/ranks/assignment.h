@@ -130,9 +130,6 @@ const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
 const char *nuioa_gpu_nics_text(const struct nuioa_usable *usable, const struct nuioa_node *node,
                                 const uint32_t *gpus, uint32_t count, char *text, size_t size);
 
-/* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
-bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
-
 /* Sets the path of an assignment from its NICs and its GPUs. */
 void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "output/report.h"
-#include "output/report_rows.h"
+#include "output/report_table.h"
 #include "topology/nic_guess.h"
 
 /* --- texts --- */
@@ -148,7 +148,7 @@ static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
     uint32_t count = less(made.count, WIRE_ROWS_MAX);
     for (uint32_t i = 0; i < count; i++)
         put_row(&made.row[i], &rows[i]);
-    nuioa_report_rows_free(&made);
+    nuioa_arena_free(&made.arena);
     return count;
 }
 

@@ -12,7 +12,7 @@
 
 #include "machine.h"
 #include "output/report.h"
-#include "output/report_rows.h"
+#include "output/report_table.h"
 #include "plan_case.h"
 #include "record_case.h"
 #include "spank/report/record.h"
@@ -168,7 +168,7 @@ static void rows_and_lines(void **state)
         assert_memory_equal(&got, &rows.row[i], sizeof(got));
         assert_true(*got.gpus && *got.path && *got.memory && got.weight > 0);
     }
-    nuioa_report_rows_free(&rows);
+    nuioa_arena_free(&rows.arena);
     free(bytes);
     plan_case_free(c);
 }
