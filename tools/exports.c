@@ -79,18 +79,18 @@ void tool_exports_print_one(const char *block, const char *ranks, FILE *out)
 /* Ranks with the same variables. */
 struct group {
     char *block;
-    enum nuioa_auto_why why;
+    const char *why;
     hwloc_bitmap_t ranks;
 };
 
-static bool is_same(const struct group *group, const char *block, enum nuioa_auto_why why)
+static bool is_same(const struct group *group, const char *block, const char *why)
 {
     const char *a = group->block, *b = block;
     while (*a && !strcmp(a, b)) {
         a += strlen(a) + 1;
         b += strlen(b) + 1;
     }
-    return !*a && !*b && group->why == why;
+    return !*a && !*b && !strcmp(group->why, why);
 }
 
 /* Prints a group, and frees what it has. */
@@ -103,8 +103,8 @@ static void print_group(struct group *group, bool explain)
         words = NULL;
     if (words && *group->block)
         tool_exports_print_one(group->block, words, stdout);
-    else if (words && explain && *nuioa_auto_why_text(group->why))
-        printf("no exports%s: %s\n", words, nuioa_auto_why_text(group->why));
+    else if (words && explain && *group->why)
+        printf("no exports%s: %s\n", words, group->why);
     else if (words && explain)
         printf("no exports%s: the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1\n",
                words);
@@ -122,7 +122,7 @@ void tool_exports_print(const struct nuioa_plan *plan, const struct nuioa_node *
     explain = explain && options->export_set & NUIOA_EXPORT_AUTO;
     for (uint32_t i = 0; groups && i < plan->task_count; i++) {
         char *block = tool_exports_of(plan, node, options, i, TOOL_EXPORTS_THERE);
-        enum nuioa_auto_why why =
+        const char *why =
             is_known(plan, node, i) ? nuioa_library_auto_why(plan, node, i) : NUIOA_AUTO_GPUS;
         uint32_t k = 0;
         while (block && k < count && !is_same(&groups[k], block, why))
