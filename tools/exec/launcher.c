@@ -14,6 +14,7 @@
 
 /* The numbers that a launcher says. UNKNOWN also stands for a value that is no number. */
 struct said {
+    const struct launcher *launcher; /* NULL: none */
     uint32_t local, count, rank, size;
 };
 
@@ -91,10 +92,9 @@ static bool slurm_means_another(char *const *environment)
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Returns true if the launcher says that all nodes have as many ranks as this one. */
-static bool is_equal(const struct launcher *launcher, const struct said *said,
-                     char *const *environment)
+static bool is_equal(const struct said *said, char *const *environment)
 {
-    uint32_t nodes = number(environment, launcher->nodes);
+    uint32_t nodes = number(environment, said->launcher->nodes);
     return nodes != UNKNOWN && said->count != UNKNOWN && said->count &&
            (uint64_t)nodes * said->count == said->size;
 }
@@ -102,6 +102,7 @@ static bool is_equal(const struct launcher *launcher, const struct said *said,
 static struct said read_said(const struct launcher *launcher, char *const *environment)
 {
     struct said said = {
+        .launcher = launcher,
         .local = number(environment, launcher->local_rank),
         .count = number(environment, launcher->local_size),
         .rank = number(environment, launcher->rank),
@@ -114,26 +115,17 @@ static struct said read_said(const struct launcher *launcher, char *const *envir
     /* With --virtual-local-rank of torchrun each worker sees one GPU and has LOCAL_RANK 0. If all
      * nodes have as many workers, the rank in the job tells which one it is. */
     if (is_named(launcher, "torchrun") && !said.local && said.rank != UNKNOWN &&
-        is_equal(launcher, &said, environment))
+        is_equal(&said, environment))
         said.local = said.rank % said.count;
     if (is_named(launcher, "flux") && number(environment, launcher->nodes) == 1)
         said.count = said.size;
     return said;
 }
 
-/* Slurm and PMIx are read only if there is no other: their variables are inherited, or are there
- * beside those of the launcher that uses them. */
-static bool is_last_resort(const struct launcher *launcher)
-{
-    return is_named(launcher, "slurm") || is_named(launcher, "pmix");
-}
-
 static bool is_there(const struct launcher *launcher, char *const *environment)
 {
-    if (is_named(launcher, "slurm") && slurm_means_another(environment))
-        return false;
-    /* DeepSpeed shares the other names with torchrun. */
-    if (is_named(launcher, "deepspeed") && !nuioa_variable(environment, launcher->local_size))
+    if ((is_named(launcher, "slurm") && slurm_means_another(environment)) ||
+        (launcher->sized && !nuioa_variable(environment, launcher->local_size)))
         return false;
     return nuioa_variable(environment,
                           launcher->local_rank ? launcher->local_rank : launcher->rank);
@@ -143,8 +135,7 @@ static bool is_there(const struct launcher *launcher, char *const *environment)
 
 /* A number that two launchers say differently, in variables of these names; NULL: none. */
 struct contradiction {
-    const struct launcher *a, *b;
-    const char *name_a, *name_b;
+    const char *name_x, *name_y;
     bool whole; /* it is the same for all processes of the node */
 };
 
@@ -153,27 +144,26 @@ static bool differ(uint32_t a, uint32_t b)
     return a != b && a != UNKNOWN && b != UNKNOWN;
 }
 
-static struct contradiction compare(const struct launcher *a, const struct said *x,
-                                    const struct launcher *b, const struct said *y)
+static struct contradiction compare(const struct said *x, const struct said *y)
 {
+    const struct launcher *a = x->launcher, *b = y->launcher;
     if (differ(x->count, y->count))
-        return (struct contradiction){ a, b, a->local_size, b->local_size, true };
+        return (struct contradiction){ a->local_size, b->local_size, true };
     if (differ(x->size, y->size))
-        return (struct contradiction){ a, b, a->size, b->size, true };
+        return (struct contradiction){ a->size, b->size, true };
     if (x->local != y->local)
-        return (struct contradiction){ a, b, a->local_rank, b->local_rank, false };
+        return (struct contradiction){ a->local_rank, b->local_rank, false };
     if (differ(x->rank, y->rank))
-        return (struct contradiction){ a, b, a->rank, b->rank, false };
-    return (struct contradiction){ .name_a = NULL };
+        return (struct contradiction){ a->rank, b->rank, false };
+    return (struct contradiction){ .name_x = NULL };
 }
 
 /* Returns the rank in the job of local rank 0, for local rank 1; UNKNOWN if it is not known. */
-static uint32_t first_rank(const struct launcher *launcher, const struct said *said,
-                           char *const *environment)
+static uint32_t first_rank(const struct said *said, char *const *environment)
 {
     uint32_t ranks[2] = { 0, 1 };
     if (said->rank == UNKNOWN ||
-        (is_named(launcher, "slurm") && slurm_ranks(environment, ranks, 2) < 2))
+        (is_named(said->launcher, "slurm") && slurm_ranks(environment, ranks, 2) < 2))
         return UNKNOWN;
     return said->rank - (ranks[1] - ranks[0]);
 }
@@ -198,28 +188,17 @@ static bool is_speaker_of_all(const struct said *x, const struct said *y)
 
 /* Chooses the process that says it: the local rank 0; or where the second numbers are the same in
  * all processes, and by chance those of local rank 0, the local rank 1. */
-static bool is_speaker(const struct contradiction *c, const struct said *x, const struct said *y,
+static bool is_speaker(bool whole, const struct said *x, const struct said *y,
                        char *const *environment)
 {
     if (x->local == UNKNOWN || y->local == UNKNOWN)
         return !x->local || !y->local || x->local == y->local;
-    if (c->whole)
+    if (whole)
         return is_speaker_of_all(x, y);
     /* A number is the same in all, or right in this process and so in local rank 0. */
-    uint32_t first = first_rank(c->a, x, environment);
+    uint32_t first = first_rank(x, environment);
     bool is_firsts = y->local <= 1 && (!differ(y->rank, first) || !differ(y->rank, x->rank));
     return !x->local || (x->local == 1 && is_firsts);
-}
-
-static int fail_contradiction(const struct contradiction *c, char *const *environment,
-                              struct nuioa_error *err)
-{
-    const char *x = nuioa_variable(environment, c->name_a);
-    const char *y = nuioa_variable(environment, c->name_b);
-    return nuioa_fail(err, -ENOENT,
-                      "%s=%.10s and %s=%.10s contradict each other: use --launcher %s or "
-                      "--launcher %s to say which counts",
-                      c->name_a, x ? x : "", c->name_b, y ? y : "", c->a->name, c->b->name);
 }
 
 /* Completes what a job script has copied from Slurm, without the number of local ranks: Slurm
@@ -230,18 +209,18 @@ static bool is_copied(const struct said *copy, const struct said *slurm)
            copy->local == slurm->local && copy->rank == slurm->rank && copy->size == slurm->size;
 }
 
-/* Returns true if `l` is not compared with the launcher that is found: LOCAL_RANK alone among
+/* Returns true if a launcher is not compared with the one that is found: LOCAL_RANK alone among
  * several ranks of another launcher, and Slurm but where a script may have copied its numbers. */
-static bool is_passed_over(const struct launcher *l, const struct said *said,
-                           const struct launcher *found, const struct said *had)
+static bool is_passed_over(const struct said *said, const struct said *had)
 {
-    if (is_named(l, "torchrun"))
+    if (is_named(said->launcher, "torchrun"))
         return said->count == UNKNOWN && said->rank == UNKNOWN && said->size == UNKNOWN &&
                had->local < had->count && had->count != UNKNOWN && had->count > 1;
-    if (!is_last_resort(l))
+    if (!said->launcher->last_resort)
         return false;
-    return !is_named(l, "slurm") || !is_named(found, "torchrun") || had->count != UNKNOWN ||
-           said->local == UNKNOWN || said->rank == UNKNOWN || said->size == UNKNOWN;
+    return !is_named(said->launcher, "slurm") || !is_named(had->launcher, "torchrun") ||
+           had->count != UNKNOWN || said->local == UNKNOWN || said->rank == UNKNOWN ||
+           said->size == UNKNOWN;
 }
 
 /* Finds the launcher whose variables are there. 0 with place->launcher, NULL if there is none; or
@@ -251,23 +230,29 @@ static int detect(char *const *environment, bool has_count, struct launcher_plac
 {
     const struct launcher **found = &place->launcher;
     for (const struct launcher *l = launcher_table; l->name; l++) {
-        if (!is_there(l, environment) || (*found && has_count && is_last_resort(l)))
+        if (!is_there(l, environment) || (*found && has_count && l->last_resort))
             continue;
         if (!*found) {
             *found = l;
             continue;
         }
         struct said had = read_said(*found, environment), said = read_said(l, environment);
-        if (is_passed_over(l, &said, *found, &had))
+        if (is_passed_over(&said, &had))
             continue;
         /* The numbers of the first one are taken for those that differ from process to process. */
-        const struct said *x = is_last_resort(l) ? &said : &had, *y = x == &had ? &said : &had;
-        struct contradiction c = compare(x == &had ? *found : l, x, x == &had ? l : *found, y);
-        if (c.name_a) {
-            place->speaks = is_speaker(&c, x, y, environment);
-            return fail_contradiction(&c, environment, err);
+        const struct said *x = l->last_resort ? &said : &had, *y = x == &had ? &said : &had;
+        struct contradiction c = compare(x, y);
+        if (c.name_x) {
+            const char *a = nuioa_variable(environment, c.name_x);
+            const char *b = nuioa_variable(environment, c.name_y);
+            place->speaks = is_speaker(c.whole, x, y, environment);
+            return nuioa_fail(err, -ENOENT,
+                              "%s=%.10s and %s=%.10s contradict each other: use --launcher %s or "
+                              "--launcher %s to say which counts",
+                              c.name_x, a ? a : "", c.name_y, b ? b : "", x->launcher->name,
+                              y->launcher->name);
         }
-        if (is_last_resort(l) ? is_copied(&had, &said) : had.count == UNKNOWN)
+        if (l->last_resort ? is_copied(&had, &said) : had.count == UNKNOWN)
             *found = l;
     }
     return 0;
@@ -325,9 +310,7 @@ static int say_missing(struct launcher_place *place, const struct said *said,
                           launcher->local_rank);
     return nuioa_fail(err, -ENOENT,
                       "no number of local ranks: %s is unset or not a number: use --local-size N",
-                      is_named(launcher, "slurm")  ? "SLURM_GTIDS or SLURM_STEP_TASKS_PER_NODE"
-                      : is_named(launcher, "flux") ? "FLUX_JOB_NNODES=1 with FLUX_JOB_SIZE"
-                                                   : launcher->local_size);
+                      launcher->size_from ? launcher->size_from : launcher->local_size);
 }
 
 /* Returns true for a process that another one has spawned: the launcher counts only those that were
@@ -403,18 +386,17 @@ static int read_gtids(struct launcher_place *place, char *const *environment)
     return 0;
 }
 
-static bool has_consecutive(const struct launcher_place *place, uint32_t size,
-                            char *const *environment)
+static bool has_consecutive(const struct said *said, char *const *environment)
 {
-    const struct said said = { place->local, place->count, place->rank, size };
-    enum launcher_order order = place->launcher ? place->launcher->order : LAUNCHER_ANY_ORDER;
+    enum launcher_order order = said->launcher ? said->launcher->order : LAUNCHER_ANY_ORDER;
     return order == LAUNCHER_BLOCKS ||
-           (order == LAUNCHER_EQUAL_BLOCKS && is_equal(place->launcher, &said, environment));
+           (order == LAUNCHER_EQUAL_BLOCKS && is_equal(said, environment));
 }
 
 /* Finds the ranks of all local ranks, if they are known for sure. */
 static int find_ranks(const struct launcher_request *request, char *const *environment,
-                      uint32_t size, struct launcher_place *place, struct nuioa_error *err)
+                      const struct said *said, struct launcher_place *place,
+                      struct nuioa_error *err)
 {
     bool block = request->ranks && !strcmp(request->ranks, "block");
     if (request->ranks && !block)
@@ -426,9 +408,9 @@ static int find_ranks(const struct launcher_request *request, char *const *envir
             "the ranks on this node");
     int rc = 0;
     if (place->rank != UNKNOWN && place->rank >= place->local &&
-        (block || has_consecutive(place, size, environment)))
+        (block || has_consecutive(said, environment)))
         rc = number_from(place, place->rank - place->local);
-    else if (size == place->count && place->rank == place->local)
+    else if (said->size == place->count && place->rank == place->local)
         rc = number_from(place, 0);
     else if (launcher_is_slurm(place))
         rc = read_gtids(place, environment);
@@ -452,7 +434,7 @@ static void apply_request(const struct launcher_request *request, struct said *s
 static int find(const struct launcher_request *request, char *const *environment,
                 struct launcher_place *place, struct nuioa_error *err)
 {
-    struct said said = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+    struct said said = { NULL, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
     bool sized = request->local_size != UNKNOWN;
     bool by_hand = sized && request->local_rank != UNKNOWN;
     *place = (struct launcher_place){ .rank = UNKNOWN };
@@ -475,7 +457,7 @@ static int find(const struct launcher_request *request, char *const *environment
     place->local = said.local;
     place->count = said.count;
     place->rank = said.rank;
-    rc = find_ranks(request, environment, said.size, place, err);
+    rc = find_ranks(request, environment, &said, place, err);
     if (!rc && place->ranks)
         place->rank = place->ranks[place->local];
     return rc;

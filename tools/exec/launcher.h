@@ -23,6 +23,7 @@ struct launcher {
     const char *local_rank;     /* NULL where the launcher does not say it, here and below */
     const char *local_size;     /* the number of ranks on the node */
     const char *local_size_too; /* the same, if local_size is not set */
+    const char *size_from;      /* for people: what tells local_size instead */
     const char *rank;           /* in the job */
     const char *size;           /* the number of ranks in the job */
     const char *nodes;          /* the number of nodes */
@@ -30,9 +31,13 @@ struct launcher {
     enum launcher_order order;
     bool gpu_by_rank; /* programs take the GPU of their local rank, as it documents */
     bool divides;     /* each process has a cpuset of its own, or is bound in any case */
+    bool sized;       /* it is there only with local_size: others share its further names */
+    /* It is read only if there is no other: its variables are inherited, or are there beside those
+     * of the launcher that uses it. */
+    bool last_resort;
 };
 
-/* The table ends with name == NULL. The last two are read only if there is no other. */
+/* The table ends with name == NULL. */
 extern const struct launcher launcher_table[];
 
 /* The user requested this. It goes before what the environment says. */
