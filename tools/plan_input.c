@@ -21,23 +21,17 @@
 /* hwloc's own reader is not used: it takes other forms too, and sets without end ("3-"). */
 int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
 {
-    char *copy = strdup(text), *save = NULL;
-    int rc = copy && *text && text[strlen(text) - 1] != ',' && !strstr(text, ",,") ? 0 : -EINVAL;
+    char *copy = strdup(text), *rest = copy, *item;
+    int rc = copy ? 0 : -EINVAL;
     hwloc_bitmap_zero(cpus);
-    for (char *item = rc ? NULL : strtok_r(copy, ",", &save); item && !rc;
-         item = strtok_r(NULL, ",", &save)) {
+    while (!rc && (item = strsep(&rest, ","))) {
         uint32_t first, last;
-        char *dash = strchr(item, '-');
-        if (dash)
-            *dash++ = '\0';
-        if (nuioa_parse_u32(item, CPU_MAX, &first) ||
-            nuioa_parse_u32(dash ? dash : item, CPU_MAX, &last) || first > last)
-            rc = -EINVAL;
-        else
-            hwloc_bitmap_set_range(cpus, first, (int)last);
+        const char *from = strsep(&item, "-"), *to = item ? item : from;
+        rc = nuioa_parse_u32(from, CPU_MAX, &first) || nuioa_parse_u32(to, CPU_MAX, &last) ||
+                     first > last || hwloc_bitmap_set_range(cpus, first, (int)last)
+                 ? -EINVAL
+                 : 0;
     }
-    if (*text == ',')
-        rc = -EINVAL;
     free(copy);
     return rc;
 }
@@ -46,11 +40,11 @@ int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
 static hwloc_bitmap_t add_line(struct plan_input *input)
 {
     if (!input->cpus)
-        input->cpus = calloc(PLAN_TASKS_MAX, sizeof(hwloc_bitmap_t));
-    bool fits = input->cpus && input->line_count < PLAN_TASKS_MAX;
-    hwloc_bitmap_t set = fits ? hwloc_bitmap_alloc() : NULL;
-    if (set)
-        input->cpus[input->line_count++] = set;
+        input->cpus = nuioa_arena_take(&input->arena, PLAN_TASKS_MAX, sizeof(*input->cpus));
+    if (!input->cpus || input->line_count == PLAN_TASKS_MAX)
+        return NULL;
+    hwloc_bitmap_t set = nuioa_arena_bitmap(&input->arena, NULL);
+    input->cpus[input->line_count++] = set;
     return set;
 }
 
@@ -75,22 +69,16 @@ static int take_line(struct plan_input *input, char *line)
 static int read_binding(struct plan_input *input)
 {
     FILE *in = fopen(input->binding, "re");
-    char *line = malloc(LINE_BYTES);
+    char line[LINE_BYTES];
     int rc = 0;
-    if (!in || !line) {
-        rc = tool_fail("%s: %s", input->binding, strerror(errno));
-        free(line);
-        if (in)
-            fclose(in);
-        return rc;
-    }
+    if (!in)
+        return tool_fail("%s: %s", input->binding, strerror(errno));
     while (!rc && fgets(line, LINE_BYTES, in))
         rc = take_line(input, line);
     if (!rc && ferror(in))
         rc = tool_fail("%s: cannot be read: %s", input->binding, strerror(errno));
     else if (!rc && !input->line_count)
         rc = tool_fail("%s: no line in it; a CPU list for each rank is expected", input->binding);
-    free(line);
     fclose(in);
     return rc;
 }
@@ -107,46 +95,28 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the lowest rank that is there a second time, or -1. */
-static int64_t find_twice(const uint32_t *ranks, uint32_t count)
-{
-    uint32_t *sorted = malloc((count + 1) * sizeof(*sorted));
-    int64_t twice = -1;
-    if (sorted) {
-        memcpy(sorted, ranks, count * sizeof(*sorted));
-        qsort(sorted, count, sizeof(*sorted), compare_ranks);
-    }
-    for (uint32_t i = 1; sorted && twice < 0 && i < count; i++)
-        if (sorted[i] == sorted[i - 1])
-            twice = sorted[i];
-    free(sorted);
-    return twice;
-}
-
-static int read_ranks(struct plan_input *input, const char *list, uint32_t *count)
+/* Reads the ranks, and their number into *count; without a list there are any number of them. */
+static int read_ranks(struct plan_input *input, uint32_t *count)
 {
     struct nuioa_error err;
-    input->ranks = malloc(PLAN_TASKS_MAX * sizeof(*input->ranks));
+    const char *list = input->text.ranks;
+    uint32_t *sorted = nuioa_arena_take(&input->arena, PLAN_TASKS_MAX, sizeof(*sorted));
+    input->ranks = nuioa_arena_take(&input->arena, PLAN_TASKS_MAX, sizeof(*input->ranks));
     if (!input->ranks)
         return tool_fail("out of memory");
-    int found = nuioa_ranks_parse(list, input->ranks, PLAN_TASKS_MAX, &err);
+    for (uint32_t i = 0; i < PLAN_TASKS_MAX; i++)
+        input->ranks[i] = i;
+    input->whole_job = !list;
+    int found = list ? nuioa_ranks_parse(list, input->ranks, PLAN_TASKS_MAX, &err) : 0;
     if (found < 0)
         return tool_usage(input->command, "--ranks: %s", err.text);
-    int64_t twice = find_twice(input->ranks, (uint32_t)found);
-    if (twice >= 0)
-        return tool_usage(input->command, "--ranks: '%.60s' names rank %d twice", list, (int)twice);
     *count = (uint32_t)found;
-    return 0;
-}
-
-static int default_ranks(struct plan_input *input)
-{
-    input->ranks = malloc(input->task_count * sizeof(*input->ranks));
-    if (!input->ranks)
-        return tool_fail("out of memory");
-    for (uint32_t i = 0; i < input->task_count; i++)
-        input->ranks[i] = i;
-    input->whole_job = true;
+    memcpy(sorted, input->ranks, *count * sizeof(*sorted));
+    qsort(sorted, *count, sizeof(*sorted), compare_ranks);
+    for (uint32_t i = 1; i < *count; i++)
+        if (sorted[i] == sorted[i - 1])
+            return tool_usage(input->command, "--ranks: '%.60s' names rank %u twice", list,
+                              sorted[i]);
     return 0;
 }
 
@@ -162,11 +132,8 @@ static uint32_t count_items(const char *list, char separator)
 /* Finds the number of tasks. All options that give it must give the same. */
 static int count_tasks(struct plan_input *input)
 {
-    const char *ranks = input->text.ranks;
-    uint32_t named = 0;
-    int rc = 0;
-    if (ranks)
-        rc = read_ranks(input, ranks, &named);
+    uint32_t named;
+    int rc = read_ranks(input, &named);
     if (!rc && has_file(input))
         rc = read_binding(input);
     if (rc)
@@ -179,7 +146,7 @@ static int count_tasks(struct plan_input *input)
         return tool_usage(input->command, "--gpus has GPUs for more than %d tasks", PLAN_TASKS_MAX);
     if (!input->task_count)
         return tool_usage(input->command, "--tasks is missing");
-    if (ranks && named != input->task_count)
+    if (input->text.ranks && named != input->task_count)
         return tool_usage(input->command, "--ranks names %u ranks, but there are %u tasks", named,
                           input->task_count);
     if (has_file(input) && input->line_count != input->task_count)
@@ -188,14 +155,14 @@ static int count_tasks(struct plan_input *input)
     if (input->gpus && count_items(input->gpus, ';') != input->task_count)
         return tool_usage(input->command, "--gpus has GPUs for %u tasks, but there are %u tasks",
                           count_items(input->gpus, ';'), input->task_count);
-    return ranks ? 0 : default_ranks(input);
+    return 0;
 }
 
 int plan_input_read(struct plan_input *input)
 {
     const char *allowed = input->text.allowed;
     if (allowed) {
-        input->allowed = hwloc_bitmap_alloc();
+        input->allowed = nuioa_arena_bitmap(&input->arena, NULL);
         if (!input->allowed)
             return tool_fail("out of memory");
         if (plan_cpu_list(allowed, input->allowed))
@@ -270,28 +237,24 @@ static int weigh_by_profile(struct plan_input *input, const char *path, enum nui
 {
     struct nuioa_profile profile;
     struct nuioa_error err;
-    double *weight = calloc(input->task_count, sizeof(*weight));
+    double *weight = nuioa_arena_take(&input->arena, input->task_count, sizeof(*weight));
     if (!weight)
         return tool_fail("out of memory");
-    int rc = nuioa_profile_read(path, &profile, &err);
-    if (rc) {
-        free(weight);
+    if (nuioa_profile_read(path, &profile, &err))
         return tool_fail("%s", err.text);
-    }
-    rc = nuioa_profile_slice(&profile, policy, input->ranks, input->task_count, weight,
-                             &input->pairs, &input->pair_count, warnings);
+    int rc = nuioa_profile_slice(&profile, policy, input->ranks, input->task_count, weight,
+                                 &input->pairs, &input->pair_count, warnings);
     for (uint32_t i = 0; !rc && i < input->task_count; i++)
         input->tasks[i].weight = weight[i];
     nuioa_profile_warn(&profile, warnings);
     nuioa_profile_free(&profile);
-    free(weight);
     return rc ? tool_fail("out of memory") : 0;
 }
 
 static int find_weights(struct plan_input *input, const struct nuioa_options *options,
                         struct nuioa_warnings *warnings)
 {
-    input->tasks = calloc(input->task_count, sizeof(*input->tasks));
+    input->tasks = nuioa_arena_take(&input->arena, input->task_count, sizeof(*input->tasks));
     if (!input->tasks)
         return tool_fail("out of memory");
     for (uint32_t i = 0; i < input->task_count; i++)
@@ -339,13 +302,7 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
 
 void plan_input_free(struct plan_input *input)
 {
-    for (uint32_t i = 0; i < input->line_count; i++)
-        hwloc_bitmap_free(input->cpus[i]);
-    hwloc_bitmap_free(input->allowed);
-    free(input->cpus);
-    free(input->ranks);
-    free(input->gpu_list);
-    free(input->tasks);
     free(input->pairs);
+    nuioa_arena_free(&input->arena);
     memset(input, 0, sizeof(*input));
 }

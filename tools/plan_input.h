@@ -3,6 +3,7 @@
 #define NUIOA_TOOL_PLAN_INPUT_H
 
 #include "ranks/request.h"
+#include "util/arena.h"
 
 /* The request that `nuioa plan` makes from its command line: which ranks there are, where Slurm
  * would bind them, and what they communicate. */
@@ -10,8 +11,8 @@
 /* The most tasks of a plan. */
 #define PLAN_TASKS_MAX 65536
 
-/* The input as it was requested. plan_input_free frees all arrays and sets; the texts are the
- * caller's. Sets of CPUs hold OS indexes. */
+/* The input as it was requested. plan_input_free frees all arrays and sets: the arena owns them, or
+ * for `pairs` malloc. The texts are the caller's. Sets of CPUs hold OS indexes. */
 struct plan_input {
     const char *command; /* for messages */
     struct {
@@ -30,6 +31,7 @@ struct plan_input {
     struct nuioa_task *tasks; /* [task_count] */
     struct nuioa_pair *pairs; /* [pair_count] */
     uint32_t pair_count;
+    struct nuioa_arena arena;
 };
 
 /* Reads the texts of *input, and the file `binding`; all else in it must be zero. Returns 0, or an

@@ -36,11 +36,12 @@ static int list_ranks(struct exec_plan *e)
         .command = "exec",
         .task_count = place->count,
         .cpus_per_task = e->input->cpus_per_task,
-        .ranks = malloc(place->count * sizeof(*e->ranks.ranks)),
         .binding = "none",
-        .allowed = hwloc_bitmap_dup(e->input->node.allowed_cpus),
     };
-    if (!e->ranks.ranks || !e->ranks.allowed)
+    struct nuioa_arena *arena = &e->ranks.arena;
+    e->ranks.ranks = nuioa_arena_take(arena, place->count, sizeof(*e->ranks.ranks));
+    e->ranks.allowed = nuioa_arena_bitmap(arena, e->input->node.allowed_cpus);
+    if (arena->failed)
         return tool_fail("out of memory");
     for (uint32_t i = 0; i < place->count; i++)
         e->ranks.ranks[i] = place->ranks ? place->ranks[i] : i;
