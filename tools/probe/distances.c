@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/probe/probe.h"
@@ -24,17 +24,20 @@ static void fill_measured(const struct probe *p, uint32_t *matrix)
         }
 }
 
-uint32_t *probe_distances(const struct probe *p)
+int probe_distances(struct probe *p)
 {
     uint32_t n = p->node.numa_count;
-    uint32_t *matrix = malloc((size_t)n * n * sizeof(*matrix));
-    uint32_t *part = malloc((size_t)p->count * p->count * sizeof(*part));
-    if (!matrix || !part) {
-        free(matrix);
-        free(part);
-        return NULL;
-    }
-    memcpy(matrix, p->node.distance.matrix, (size_t)n * n * sizeof(*matrix));
+    size_t cells = (size_t)n * n;
+    uint32_t *matrix = nuioa_arena_take(&p->arena, cells, sizeof(*matrix));
+    uint32_t *part = nuioa_arena_take(&p->arena, (size_t)p->count * p->count, sizeof(*part));
+    p->measured = (struct nuioa_distance){
+        .count = n,
+        .matrix = matrix,
+        .level = nuioa_arena_take(&p->arena, cells, sizeof(*p->measured.level)),
+    };
+    if (p->arena.failed)
+        return -ENOMEM;
+    memcpy(matrix, p->node.distance.matrix, cells * sizeof(*matrix));
     for (uint32_t i = 0; i < n; i++)
         matrix[(size_t)i * n + i] = 10;
     if (p->full_ns)
@@ -43,6 +46,6 @@ uint32_t *probe_distances(const struct probe *p)
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = 0; j < p->count; j++)
             matrix[(size_t)p->index[i] * n + p->index[j]] = part[(size_t)i * p->count + j];
-    free(part);
-    return matrix;
+    nuioa_distance_levels(&p->measured, &p->node);
+    return 0;
 }

@@ -37,11 +37,13 @@ struct work {
     const struct nuioa_latency *latency;
     struct nuioa_link_graph *graph;
     uint32_t n;
-    double *mean;    /* n * n, of both directions */
-    double *path;    /* n * n, shortest over the links, in ns */
-    bool *linked;    /* n * n */
-    uint32_t *group; /* n: equal for nodes that are connected so far */
-    double *sorted;  /* n * (n - 1) / 2 means, ascending */
+    double *mean;                       /* n * n, of both directions */
+    double *path;                       /* n * n, shortest over the links, in ns */
+    bool *linked;                       /* n * n */
+    uint32_t *group;                    /* n: equal for nodes that are connected so far */
+    uint32_t *before;                   /* n: the same before the last links */
+    double *sorted;                     /* n * (n - 1) / 2 means, ascending */
+    struct nuioa_link_between *between; /* n * n, for link_group.h */
     double cut_ns;
     double link_ns; /* mean of the links, of the first kind if there are groups */
 };
@@ -196,17 +198,16 @@ static void link_below(struct work *w, double cut_ns)
 }
 
 /* Joins groups that have a pair below the cut. Such pairs are links, if not all are alike. */
-static int link_between(struct work *w, double cut_ns, const uint32_t *group)
+static void link_between(struct work *w, double cut_ns, const uint32_t *group)
 {
     double *alike_ns = w->graph->alike_ns;
-    int rc = nuioa_link_group_judge(w->mean, w->n, group, cut_ns, w->link_ns, alike_ns);
-    for (uint32_t i = 0; i < w->n && !rc; i++)
+    nuioa_link_group_judge(w->mean, w->n, group, cut_ns, w->link_ns, w->between, alike_ns);
+    for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             if (alike_ns[at(w, i, j)] > 0)
                 join(w, i, j);
             else if (group[i] != group[j] && w->mean[at(w, i, j)] < cut_ns)
                 link_pair(w, i, j);
-    return rc;
 }
 
 /* Returns true if a path crosses from one to the other at once. */
@@ -254,12 +255,11 @@ static void check_alike(struct work *w, const uint32_t *before)
 /* Links groups until all nodes are connected. A pair of different groups without a direct link must
  * cross at least one link inside a group more than the nearest pairs: so half a link more than
  * their mean is the cut. */
-static int link_groups(struct work *w)
+static void link_groups(struct work *w)
 {
-    uint32_t *before = malloc(w->n * sizeof(*before));
-    int rc = before ? 0 : -ENOMEM;
-    while (!rc && !connected(w)) {
-        memcpy(before, w->group, w->n * sizeof(*before));
+    const uint32_t *before = w->before;
+    while (!connected(w)) {
+        memcpy(w->before, w->group, w->n * sizeof(*before));
         double nearest = nuioa_link_group_nearest(w->mean, w->n, before);
         double cut = nearest + w->link_ns / 2;
         for (int round = 0; round < 4; round++)
@@ -267,27 +267,21 @@ static int link_groups(struct work *w)
         if (!(nearest < cut)) {
             refuse(w, "links of %g ns are too short beside the next ones of %g ns", w->link_ns,
                    nearest);
-            break;
+            return;
         }
-        rc = link_between(w, cut, before);
+        link_between(w, cut, before);
         check_alike(w, before);
         w->graph->grouped = true;
     }
-    free(before);
-    return rc;
 }
 
-static int list_links(struct work *w)
+static void list_links(struct work *w)
 {
     struct nuioa_link_graph *graph = w->graph;
-    graph->links = calloc((size_t)w->n * w->n, sizeof(*graph->links));
-    if (!graph->links)
-        return -ENOMEM;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             if (w->linked[at(w, i, j)])
                 graph->links[graph->link_count++] = (struct nuioa_link){ i, j };
-    return 0;
 }
 
 /* --- quantum ---------------------------------------------------------------------------------- */
@@ -400,32 +394,28 @@ static void count_routes(struct work *w)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int infer(struct work *w)
+static void infer(struct work *w)
 {
     if (!are_times(w))
-        return 0;
+        return;
     check_diagonal(w);
     size_t pairs = prepare(w);
     find_link_ns(w, pairs);
     find_cut(w, pairs);
     if (!(w->link_ns >= DBL_MIN)) { /* of less, the cut cannot be computed */
         refuse(w, "remote memory is not farther than local memory");
-        return 0;
+        return;
     }
     link_below(w, w->cut_ns);
     memcpy(w->graph->group, w->group, w->n * sizeof(*w->group));
     check_alike(w, NULL);
-    int rc = link_groups(w);
-    if (!rc)
-        rc = list_links(w);
-    if (rc)
-        return rc;
+    link_groups(w);
+    list_links(w);
     check_spread(w);
     fit_quantum(w);
     shortest_paths(w);
     check_paths(w);
     count_routes(w);
-    return 0;
 }
 
 int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
@@ -433,41 +423,38 @@ int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_la
 {
     uint32_t n = latency->count;
     size_t cells = (size_t)n * n;
-    int rc = -ENOMEM;
-    struct work w = { .latency = latency, .graph = graph, .n = n };
+    struct nuioa_arena *arena = &graph->arena;
     *graph = (struct nuioa_link_graph){ .count = n };
-    graph->hops = calloc(cells, sizeof(*graph->hops));
-    graph->routed = calloc(cells, sizeof(*graph->routed));
-    graph->group = calloc(n, sizeof(*graph->group));
-    graph->alike_ns = calloc(cells, sizeof(*graph->alike_ns));
-    w.mean = calloc(cells, sizeof(*w.mean));
-    w.path = calloc(cells, sizeof(*w.path));
-    w.linked = calloc(cells, sizeof(*w.linked));
-    w.group = calloc(n, sizeof(*w.group));
-    w.sorted = calloc(cells, sizeof(*w.sorted));
-    if (graph->hops && graph->routed && graph->group && graph->alike_ns && w.mean && w.path &&
-        w.linked && w.group && w.sorted)
-        rc = n > 1 ? infer(&w) : 0;
-    free(w.mean);
-    free(w.path);
-    free(w.linked);
-    free(w.group);
-    free(w.sorted);
-    if (rc) {
+    graph->links = nuioa_arena_take(arena, cells, sizeof(*graph->links));
+    graph->hops = nuioa_arena_take(arena, cells, sizeof(*graph->hops));
+    graph->routed = nuioa_arena_take(arena, cells, sizeof(*graph->routed));
+    graph->group = nuioa_arena_take(arena, n, sizeof(*graph->group));
+    graph->alike_ns = nuioa_arena_take(arena, cells, sizeof(*graph->alike_ns));
+    struct work w = {
+        .latency = latency,
+        .graph = graph,
+        .n = n,
+        .mean = nuioa_arena_take(arena, cells, sizeof(*w.mean)),
+        .path = nuioa_arena_take(arena, cells, sizeof(*w.path)),
+        .linked = nuioa_arena_take(arena, cells, sizeof(*w.linked)),
+        .group = nuioa_arena_take(arena, n, sizeof(*w.group)),
+        .before = nuioa_arena_take(arena, n, sizeof(*w.before)),
+        .sorted = nuioa_arena_take(arena, cells, sizeof(*w.sorted)),
+        .between = nuioa_arena_take(arena, cells, sizeof(*w.between)),
+    };
+    if (arena->failed) {
         nuioa_link_graph_free(graph);
-        return nuioa_fail(err, rc, "out of memory for the links of %u NUMA nodes", n);
+        return nuioa_fail(err, -ENOMEM, "out of memory for the links of %u NUMA nodes", n);
     }
+    if (n > 1)
+        infer(&w);
     graph->accepted = !*graph->reason;
     return 0;
 }
 
 void nuioa_link_graph_free(struct nuioa_link_graph *graph)
 {
-    free(graph->links);
-    free(graph->hops);
-    free(graph->routed);
-    free(graph->group);
-    free(graph->alike_ns);
+    nuioa_arena_free(&graph->arena);
     *graph = (struct nuioa_link_graph){ 0 };
 }
 

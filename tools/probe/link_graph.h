@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tools/probe/latency.h"
+#include "util/arena.h"
 #include "util/error.h"
 
 /* Infers which NUMA nodes have a direct link, from the latencies between them. The idea is from
@@ -52,8 +53,8 @@ struct nuioa_link {
     uint32_t a, b; /* a < b, rows of the matrix */
 };
 
-/* The result. It owns its arrays; those of count * count are row-major; hops and routed count
- * links. */
+/* The result. Its arena owns the arrays; those of count * count are row-major; hops and routed
+ * count links. */
 struct nuioa_link_graph {
     uint32_t count; /* rows of the matrix, one for each NUMA node */
     bool accepted;
@@ -67,6 +68,7 @@ struct nuioa_link_graph {
     uint32_t *group;  /* of each row: the first row that links below the cut connect it with */
     double *alike_ns; /* count * count: the mean of all pairs between two groups if those are
                          alike, or 0; such a pair is no link */
+    struct nuioa_arena arena;
 };
 
 /* Infers the graph of the matrix *latency, which is only read; *graph is overwritten. Returns 0 if

@@ -8,6 +8,12 @@
  * latencies in ns, row-major and the same in both directions; `group` has n numbers below n, equal
  * for nodes of one group. */
 
+/* All pairs between two groups; near ones are below the cut. */
+struct nuioa_link_between {
+    uint32_t pairs, near;
+    double sum, near_sum, last_near, first_far;
+};
+
 /* Returns the least latency of a pair of different groups; INFINITY if there is one group only. */
 double nuioa_link_group_nearest(const double *mean, uint32_t n, const uint32_t *group);
 
@@ -18,8 +24,8 @@ double nuioa_link_group_mean(const double *mean, uint32_t n, const uint32_t *gro
  * above the cut are farther by about `link_ns`, the time of a link inside of a group, and a gap
  * lies between. Else they are alike, and what they differ by is noise: then alike_ns[n * n] gets,
  * for each of them, the mean of them all; the rest of it stays. A single pair is not called alike.
- * Returns 0, or -ENOMEM and nothing is changed. */
-int nuioa_link_group_judge(const double *mean, uint32_t n, const uint32_t *group, double cut_ns,
-                           double link_ns, double *alike_ns);
+ * `between` is [n * n], for the function's own use. */
+void nuioa_link_group_judge(const double *mean, uint32_t n, const uint32_t *group, double cut_ns,
+                            double link_ns, struct nuioa_link_between *between, double *alike_ns);
 
 #endif

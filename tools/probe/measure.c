@@ -47,23 +47,15 @@ struct line {
 
 /* --- the chain -------------------------------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* Makes one cycle through all lines, in place (S. Sattolo, "An algorithm to generate a random
  * cyclic permutation", 1986). */
 static void chain(struct line *lines, size_t count)
 {
-    uint64_t random = 88172645463325252u;
+    unsigned short random[3] = { 1, 2, 3 };
     for (size_t i = 0; i < count; i++)
         lines[i].next = &lines[i];
     for (size_t i = count - 1; i > 0; i--) {
-        size_t j = (size_t)(next_random(&random) % i);
+        size_t j = (size_t)nrand48(random) % i; /* 2^31 lines are 128 GiB */
         struct line *kept = lines[i].next;
         lines[i].next = lines[j].next;
         lines[j].next = kept;
@@ -346,30 +338,25 @@ static int measure_all(struct run *run, struct nuioa_error *err)
 static int take_part(struct probe *p, const struct run *run, struct nuioa_error *err)
 {
     uint32_t n = run->node->numa_count;
-    p->numa = calloc(n, sizeof(*p->numa));
-    p->index = calloc(n, sizeof(*p->index));
-    double *part = calloc((size_t)n * n, sizeof(*part));
-    double *differ = calloc((size_t)n * n, sizeof(*differ));
-    if (p->numa && p->index)
-        for (uint32_t i = 0; i < n; i++)
-            if (!isnan(run->ns[(size_t)i * n + i])) {
-                p->numa[p->count] = run->node->numas[i].os_index;
-                p->index[p->count++] = i;
-            }
-    int rc = p->count && part && differ ? nuioa_latency_init(&p->latency, p->count) : -ENOMEM;
-    for (uint32_t i = 0; !rc && i < p->count; i++)
-        for (uint32_t j = 0; j < p->count; j++) {
-            size_t cell = (size_t)p->index[i] * n + p->index[j];
-            part[(size_t)i * p->count + j] = run->ns[cell];
-            differ[(size_t)i * p->count + j] = run->differ[cell];
+    for (uint32_t i = 0; i < n; i++)
+        if (!isnan(run->ns[(size_t)i * n + i])) {
+            p->numa[p->count] = run->node->numas[i].os_index;
+            p->index[p->count++] = i;
         }
-    if (!rc) {
-        nuioa_latency_from_full(&p->latency, part);
-        p->latency.noise_ns = median(differ, p->count * p->count);
-    }
-    free(part);
-    free(differ);
-    return rc ? nuioa_fail(err, rc, "no NUMA node with CPUs and memory was measured") : 0;
+    size_t cells = (size_t)p->count * p->count, k = 0;
+    double *part = nuioa_arena_take(&p->arena, cells, sizeof(*part));
+    double *differ = nuioa_arena_take(&p->arena, cells, sizeof(*differ));
+    if (!differ || !p->count || nuioa_latency_init(&p->latency, p->count))
+        return nuioa_fail(err, -ENOMEM, "no NUMA node with CPUs and memory was measured");
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = 0; j < p->count; j++, k++) {
+            size_t cell = (size_t)p->index[i] * n + p->index[j];
+            part[k] = run->ns[cell];
+            differ[k] = run->differ[cell];
+        }
+    nuioa_latency_from_full(&p->latency, part);
+    p->latency.noise_ns = median(differ, p->count * p->count);
+    return 0;
 }
 
 int probe_measure(struct probe *p, struct nuioa_error *err)
@@ -379,21 +366,18 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
     struct run run = {
         .node = &p->node,
         .scale = p->quick ? &quick : &full,
+        .ns = nuioa_arena_take(&p->arena, cells, sizeof(*run.ns)),
+        .differ = nuioa_arena_take(&p->arena, cells, sizeof(*run.differ)),
+        .times = nuioa_arena_take(&p->arena, n, sizeof(*run.times) * REPETITIONS_MAX),
         .bar = isatty(STDERR_FILENO),
     };
-    run.ns = malloc(cells * sizeof(*run.ns));
-    run.differ = calloc(cells, sizeof(*run.differ));
-    run.times = calloc((size_t)n * REPETITIONS_MAX, sizeof(*run.times));
-    int rc = run.ns && run.differ && run.times ? 0 : nuioa_fail(err, -ENOMEM, "out of memory");
-    for (size_t cell = 0; !rc && cell < cells; cell++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): not reached without memory. */
-        run.ns[cell] = NAN;
-    if (!rc)
-        rc = measure_all(&run, err);
-    if (!rc)
-        rc = take_part(p, &run, err);
     p->full_ns = run.ns;
-    free(run.differ);
-    free(run.times);
-    return rc;
+    p->numa = nuioa_arena_take(&p->arena, n, sizeof(*p->numa));
+    p->index = nuioa_arena_take(&p->arena, n, sizeof(*p->index));
+    if (p->arena.failed)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (size_t cell = 0; cell < cells; cell++)
+        run.ns[cell] = NAN;
+    int rc = measure_all(&run, err);
+    return rc ? rc : take_part(p, &run, err);
 }

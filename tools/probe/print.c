@@ -8,7 +8,6 @@
 
 #include "tools/json.h"
 #include "tools/probe/probe.h"
-#include "tools/probe/distances.h"
 #include "tools/probe/print.h"
 #include "topology/numa_distance.h"
 
@@ -41,63 +40,63 @@ static bool is_any_alike(const struct probe *p)
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* No screen has 512 columns, but a pager shows them. */
-static void print_matrix(const struct probe *p, FILE *out)
+static void print_matrix(const struct probe *p)
 {
-    fprintf(out, "\n        ");
+    printf("\n        ");
     for (uint32_t j = 0; j < p->count; j++)
-        fprintf(out, "%6u ", p->numa[j]);
-    fprintf(out, "  memory of NUMA node\n");
+        printf("%6u ", p->numa[j]);
+    printf("  memory of NUMA node\n");
     for (uint32_t i = 0; i < p->count; i++) {
-        fprintf(out, "  %6u", p->numa[i]);
+        printf("  %6u", p->numa[i]);
         for (uint32_t j = 0; j < p->count; j++)
-            fprintf(out, "%6.*f%c", p->latency.local_ns > 0 ? 1 : 0,
-                    nuioa_latency_at(&p->latency, i, j), is_link(p, i, j) ? '*' : ' ');
-        fputs("\n", out);
+            printf("%6.*f%c", p->latency.local_ns > 0 ? 1 : 0, nuioa_latency_at(&p->latency, i, j),
+                   is_link(p, i, j) ? '*' : ' ');
+        putchar('\n');
     }
 }
 
-static void print_links(const struct probe *p, FILE *out)
+static void print_links(const struct probe *p)
 {
     const struct nuioa_link_graph *graph = &p->graph;
-    fprintf(out, "\nlinks (*): %u entries of the matrix are minimal, which makes %u links\n ",
-            2 * graph->link_count, graph->link_count);
+    printf("\nlinks (*): %u entries of the matrix are minimal, which makes %u links\n ",
+           2 * graph->link_count, graph->link_count);
     int column = 1;
     for (uint32_t k = 0; k < graph->link_count; k++) {
         char text[32];
         int length = snprintf(text, sizeof(text), " %u-%u", p->numa[graph->links[k].a],
                               p->numa[graph->links[k].b]);
         if (column + length > 96)
-            column = fprintf(out, "\n ") - 1;
+            column = printf("\n ") - 1;
         column += length;
-        fputs(text, out);
+        printf("%s", text);
     }
-    fprintf(out, "\none link: %.1f ns%s\n", graph->quantum_ns,
-            graph->grouped ? " inside of a group of NUMA nodes, more between groups" : "");
+    printf("\none link: %.1f ns%s\n", graph->quantum_ns,
+           graph->grouped ? " inside of a group of NUMA nodes, more between groups" : "");
 }
 
-static void print_group(const struct probe *p, uint32_t group, FILE *out)
+static void print_group(const struct probe *p, uint32_t group)
 {
     for (uint32_t i = group; i < p->count; i++)
         if (p->graph.group[i] == group)
-            fprintf(out, "%s%u", i == group ? "" : ",", p->numa[i]);
+            printf("%s%u", i == group ? "" : ",", p->numa[i]);
 }
 
-static void print_alike(const struct probe *p, FILE *out)
+static void print_alike(const struct probe *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = i + 1; j < p->count; j++) {
             if (!are_alike(p, i, j))
                 continue;
-            fprintf(out, "between ");
-            print_group(p, i, out);
-            fprintf(out, " and ");
-            print_group(p, j, out);
-            fprintf(out, " all alike, %.1f ns: which of them have a link cannot be told\n",
-                    p->graph.alike_ns[at(p, i, j)]);
+            printf("between ");
+            print_group(p, i);
+            printf(" and ");
+            print_group(p, j);
+            printf(" all alike, %.1f ns: which of them have a link cannot be told\n",
+                   p->graph.alike_ns[at(p, i, j)]);
         }
 }
 
-static void print_routes(const struct probe *p, FILE *out)
+static void print_routes(const struct probe *p)
 {
     const struct nuioa_link_graph *graph = &p->graph;
     bool said = false;
@@ -107,43 +106,43 @@ static void print_routes(const struct probe *p, FILE *out)
             if (there == back)
                 continue;
             if (!said)
-                fprintf(out, "routes that differ by direction, in links:\n");
+                printf("routes that differ by direction, in links:\n");
             said = true;
-            fprintf(out, "  %u->%u %u, %u->%u %u\n", p->numa[i], p->numa[j], there, p->numa[j],
-                    p->numa[i], back);
+            printf("  %u->%u %u, %u->%u %u\n", p->numa[i], p->numa[j], there, p->numa[j],
+                   p->numa[i], back);
         }
 }
 
-static void print_ports(const struct probe *p, FILE *out)
+static void print_ports(const struct probe *p)
 {
     bool any = false;
     for (uint32_t i = 0; i < p->count && p->links_per_node; i++) {
         uint32_t degree = nuioa_link_graph_degree(&p->graph, i);
         if (degree > p->links_per_node)
-            fprintf(out, "NUMA node %u has %u links, more than --links-per-node %u\n", p->numa[i],
-                    degree, p->links_per_node);
+            printf("NUMA node %u has %u links, more than --links-per-node %u\n", p->numa[i], degree,
+                   p->links_per_node);
         any = any || degree < p->links_per_node;
     }
     if (!p->links_per_node)
         return;
     if (is_any_alike(p)) {
-        fprintf(out, "free ports: not known, since not all links are\n");
+        printf("free ports: not known, since not all links are\n");
         return;
     }
-    fprintf(out, "free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
+    printf("free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
     for (uint32_t i = 0; i < p->count; i++)
         if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
-            fprintf(out, " %u", p->numa[i]);
-    fputs(any ? ": I/O may be there\n" : "\n", out);
+            printf(" %u", p->numa[i]);
+    puts(any ? ": I/O may be there" : "");
 }
 
-void probe_print_cost(const struct probe_cost *cost, FILE *out)
+void probe_print_cost(const struct probe_cost *cost)
 {
     bool known = !isnan(cost->hop);
-    fprintf(out, "for plugstack.conf: remote_cost=%.2f", cost->remote);
+    printf("for plugstack.conf: remote_cost=%.2f", cost->remote);
     if (known)
-        fprintf(out, " hop_cost=%.2f", cost->hop);
-    fprintf(out, "%s\n", known ? "" : " (hop_cost needs a figure from two levels away)");
+        printf(" hop_cost=%.2f", cost->hop);
+    printf("%s\n", known ? "" : " (hop_cost needs a figure from two levels away)");
 }
 
 /* --- the firmware ----------------------------------------------------------------------------- */
@@ -171,90 +170,75 @@ static void compare_row(const struct nuioa_distance *f, const struct nuioa_dista
                           nuioa_distance_at(m, i, j) != nuioa_distance_at(m, j, i);
 }
 
-/* Returns false without memory. */
-static bool compare(const struct probe *p, struct check *check)
+static struct check compare(const struct probe *p)
 {
-    const struct nuioa_distance *firmware = &p->node.distance;
-    struct nuioa_distance measured = { .count = firmware->count, .matrix = probe_distances(p) };
-    measured.level = calloc((size_t)measured.count * measured.count, sizeof(*measured.level));
-    *check = (struct check){ 0 };
-    bool done = measured.matrix && measured.level;
-    if (done)
-        nuioa_distance_levels(&measured, &p->node);
-    for (uint32_t i = 0; done && i < firmware->count; i++)
-        compare_row(firmware, &measured, i, check);
-    free(measured.matrix);
-    free(measured.level);
-    return done;
+    struct check check = { 0 };
+    for (uint32_t i = 0; i < p->measured.count; i++)
+        compare_row(&p->node.distance, &p->measured, i, &check);
+    return check;
 }
 
 /* Prints in what node.distance (the firmware's table or, without one, the machine's structure)
  * differs from the measurement. */
-static void print_check(const struct probe *p, FILE *out)
+static void print_check(const struct probe *p)
 {
-    struct check c;
+    const struct check c = compare(p);
     bool slit = p->node.distance.source == NUIOA_DISTANCE_SLIT;
     const char *source = slit ? "the firmware (SLIT)" : "the machine's structure";
     if (p->node.numa_count == 1) {
-        fprintf(out, "check: one NUMA node, nothing to compare\n");
+        printf("check: one NUMA node, nothing to compare\n");
         return;
     }
-    if (!compare(p, &c))
-        return;
     if (!slit)
-        fprintf(out, "check: the firmware gives no usable distances (SLIT)\n");
-    fprintf(out, "check: %s has %u remote distance%s, %u were measured\n", source,
-            c.firmware_classes, c.firmware_classes == 1 ? "" : "s", c.measured_classes);
+        printf("check: the firmware gives no usable distances (SLIT)\n");
+    printf("check: %s has %u remote distance%s, %u were measured\n", source, c.firmware_classes,
+           c.firmware_classes == 1 ? "" : "s", c.measured_classes);
     if (c.merged)
-        fprintf(
-            out,
-            "check: hidden: in %u cases two NUMA nodes are listed as equally far, but are not\n",
-            c.merged);
+        printf("check: hidden: in %u cases two NUMA nodes are listed as equally far, but are not\n",
+               c.merged);
     if (c.inverted)
-        fprintf(out,
-                "check: wrong: in %u cases the farther of two NUMA nodes is listed as the nearer\n",
-                c.inverted);
+        printf("check: wrong: in %u cases the farther of two NUMA nodes is listed as the nearer\n",
+               c.inverted);
     if (c.one_way)
-        fprintf(out, "check: hidden: %u pairs are not as far in one direction as in the other\n",
-                c.one_way);
+        printf("check: hidden: %u pairs are not as far in one direction as in the other\n",
+               c.one_way);
     if (!c.merged && !c.inverted && !c.one_way)
-        fprintf(out, "check: %s is right: a site file would change nothing\n", source);
+        printf("check: %s is right: a site file would change nothing\n", source);
     else
-        fprintf(out,
-                "check: to use the measured distances, add --out FILE, and set distances=FILE in "
-                "plugstack.conf\n");
+        printf("check: to use the measured distances, add --out FILE, and set distances=FILE in "
+               "plugstack.conf\n");
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-void probe_print(const struct probe *p, FILE *out)
+void probe_print(const struct probe *p)
 {
     if (p->matrix)
-        fprintf(out, "%s: ", p->matrix);
+        printf("%s: ", p->matrix);
     else
-        fprintf(out, "%s: ", p->node.host);
-    fprintf(out, "%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
+        printf("%s: ", p->node.host);
+    printf("%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
     if (p->latency.local_ns > 0)
-        fprintf(out, ", a load from local memory takes %.1f ns", p->latency.local_ns);
+        printf(", a load from local memory takes %.1f ns", p->latency.local_ns);
     if (p->latency.noise_ns > 0)
-        fprintf(out, ", +- %.1f ns", p->latency.noise_ns);
-    fputs("\n", out);
+        printf(", +- %.1f ns", p->latency.noise_ns);
+    putchar('\n');
     if (p->count > 1) {
-        fprintf(out, "\nmore than a load from local memory, ns, by the NUMA node of the core\n");
-        print_matrix(p, out);
+        printf("\nmore than a load from local memory, ns, by the NUMA node of the core\n");
+        print_matrix(p);
     }
     if (p->graph.accepted && p->count > 1) {
-        print_links(p, out);
-        print_alike(p, out);
-        print_routes(p, out);
-        print_ports(p, out);
+        print_links(p);
+        print_alike(p);
+        print_routes(p);
+        print_ports(p);
     }
     if (!isnan(p->cost.remote))
-        probe_print_cost(&p->cost, out);
+        probe_print_cost(&p->cost);
     if (p->check && p->graph.accepted)
-        print_check(p, out);
+        print_check(p);
     if (p->out && p->graph.accepted)
-        fprintf(out, "written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
+        printf("written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -341,9 +325,7 @@ static json_t *graph_of(const struct probe *p)
 
 static json_t *check_object(const struct probe *p)
 {
-    struct check c;
-    if (!compare(p, &c))
-        return NULL;
+    const struct check c = compare(p);
     return json_pack("{si si si si si}", "firmware_distances", (int)c.firmware_classes,
                      "measured_distances", (int)c.measured_classes, "merged", (int)c.merged,
                      "inverted", (int)c.inverted, "one_way", (int)c.one_way);

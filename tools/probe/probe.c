@@ -179,9 +179,9 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
                           p->count, p->topology ? p->topology : "this machine", p->node.numa_count,
                           p->node.numa_count == 1 ? "" : "s",
                           p->topology ? "" : ": --topology gives the machine that it is from");
-    p->numa = calloc(p->count, sizeof(*p->numa));
-    p->index = calloc(p->count, sizeof(*p->index));
-    if (!p->numa || !p->index)
+    p->numa = nuioa_arena_take(&p->arena, p->count, sizeof(*p->numa));
+    p->index = nuioa_arena_take(&p->arena, p->count, sizeof(*p->index));
+    if (p->arena.failed)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < p->count; i++) {
         p->index[i] = i;
@@ -193,16 +193,11 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
 static int write_out(struct probe *p, struct nuioa_error *err)
 {
     char how[96];
-    uint32_t *matrix = probe_distances(p);
-    if (!matrix)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
     /* What the file has of NICs stays; if it cannot be read, writing says why. */
     nuioa_distance_read_site(p->out, &p->node, NULL, p->node.nics, NULL);
     snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
              p->latency.local_ns, p->graph.quantum_ns);
-    int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
-    free(matrix);
-    return rc;
+    return nuioa_distance_write_site(p->out, &p->node, p->measured.matrix, how, err);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -240,7 +235,7 @@ static int tell(struct probe *p)
     if (p->json)
         rc = tool_json_print(probe_json(p), 2);
     else
-        probe_print(p, stdout);
+        probe_print(p);
     if (!p->graph.accepted)
         return tool_fail("the matrix cannot be trusted: %s", p->graph.reason);
     return rc;
@@ -253,7 +248,7 @@ static int answer(struct probe *p)
     if (only_figures) {
         if (p->json)
             return tool_json_print(probe_json(p), 2);
-        probe_print_cost(&p->cost, stdout);
+        probe_print_cost(&p->cost);
         return TOOL_DONE;
     }
     if (p->matrix ? read_matrix(p, &err) : load_node(p, &err))
@@ -264,6 +259,8 @@ static int answer(struct probe *p)
     if ((!p->matrix && probe_measure(p, &err)) ||
         nuioa_link_graph_infer(&p->graph, &p->latency, &err))
         return tool_fail("%s", err.text);
+    if (p->graph.accepted && (p->out || p->check) && probe_distances(p))
+        return tool_fail("out of memory");
     return tell(p);
 }
 
@@ -276,8 +273,6 @@ int tool_probe(int argc, char **argv)
     nuioa_node_free(&probe.node);
     nuioa_latency_free(&probe.latency);
     nuioa_link_graph_free(&probe.graph);
-    free(probe.full_ns);
-    free(probe.numa);
-    free(probe.index);
+    nuioa_arena_free(&probe.arena);
     return status;
 }

@@ -37,6 +37,8 @@ struct probe {
     struct nuioa_latency latency;
     struct nuioa_link_graph graph;
     double *full_ns; /* [numa_count * numa_count] as measured, NaN if not measured; or NULL */
+    struct nuioa_distance measured; /* for --out and --check, if the graph is accepted */
+    struct nuioa_arena arena;       /* owns these arrays */
     struct probe_cost cost;
     struct probe_nic_options nic;
 };
