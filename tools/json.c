@@ -63,6 +63,11 @@ static json_t *number_if(bool known, json_int_t value)
     return known ? json_integer(value) : json_null();
 }
 
+static json_t *real_if(bool known, double value)
+{
+    return known ? json_real(value) : json_null();
+}
+
 json_t *tool_json_set(hwloc_const_bitmap_t set)
 {
     json_t *array = json_array();
@@ -85,17 +90,6 @@ json_t *tool_json_levels(const uint8_t *level, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         array = tool_json_add(array, json_integer(level[i]));
     return array;
-}
-
-/* Returns the first object with all that the second one has. */
-static json_t *joined(json_t *first, json_t *second)
-{
-    bool done = !json_object_update_missing(first, second);
-    json_decref(second);
-    if (done)
-        return first;
-    json_decref(first);
-    return NULL;
 }
 
 /* Adds all warnings to an array. */
@@ -183,22 +177,24 @@ static json_t *nics_of(const struct nuioa_node *node)
     json_t *array = json_array();
     for (uint32_t i = 0; i < node->nic_count; i++) {
         const struct nuioa_nic *nic = &node->nics[i];
-        json_t *of_device = json_pack(
-            "{s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:b, s:b, s:o}", "name", tool_json_text(nic->name),
-            "port", number_if(nic->port > 0, nic->port), "netdev",
-            tool_json_text_or_null(nic->netdev), "kind", nuioa_nic_kind_name(nic->kind), "pci",
-            tool_json_text_or_null(nic->pci), "state", nuioa_nic_state_name(nic->state),
-            "rate_mbps", number_if(nic->rate_mbps > 0, nic->rate_mbps), "virtual", nic->is_virtual,
-            "vf", nic->is_function, "fabric", tool_json_text_or_null(nic->fabric));
-        json_t *of_place = json_pack(
-            "{s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "numa", tool_json_set(nic->numas),
-            "cpus", list_or_null(nic->cpus), "locality", nuioa_locality_name(nic->locality),
-            "level", tool_json_levels(nic->level, nic->level ? node->numa_count : 0), "usable",
-            nic->usable, "why", tool_json_text(nic->why), "role",
-            tool_json_text_or_null(nuioa_nic_role_name(nic->role)), "role_source",
-            tool_json_text_or_null(nuioa_role_source_name(nic->role_source)), "role_why",
-            tool_json_text_or_null(nuioa_nic_doubt_text(nic)));
-        array = tool_json_add(array, joined(of_device, of_place));
+        array = tool_json_add(
+            array,
+            json_pack("{s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:b, s:b, s:o,"
+                      " s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o, s:o}",
+                      "name", tool_json_text(nic->name), "port",
+                      number_if(nic->port > 0, nic->port), "netdev",
+                      tool_json_text_or_null(nic->netdev), "kind", nuioa_nic_kind_name(nic->kind),
+                      "pci", tool_json_text_or_null(nic->pci), "state",
+                      nuioa_nic_state_name(nic->state), "rate_mbps",
+                      number_if(nic->rate_mbps > 0, nic->rate_mbps), "virtual", nic->is_virtual,
+                      "vf", nic->is_function, "fabric", tool_json_text_or_null(nic->fabric), "numa",
+                      tool_json_set(nic->numas), "cpus", list_or_null(nic->cpus), "locality",
+                      nuioa_locality_name(nic->locality), "level",
+                      tool_json_levels(nic->level, nic->level ? node->numa_count : 0), "usable",
+                      nic->usable, "why", tool_json_text(nic->why), "role",
+                      tool_json_text_or_null(nuioa_nic_role_name(nic->role)), "role_source",
+                      tool_json_text_or_null(nuioa_role_source_name(nic->role_source)), "role_why",
+                      tool_json_text_or_null(nuioa_nic_doubt_text(nic))));
     }
     return array;
 }
@@ -245,30 +241,6 @@ int tool_json_topo(const struct nuioa_node *node)
 
 /* --- plan ------------------------------------------------------------------------------------- */
 
-/* Returns the terms of J that Slurm's binding has, and the plan. */
-static json_t *splits_of(const struct nuioa_split *before, const struct nuioa_split *after)
-{
-    return json_pack("{s:f, s:f, s:f, s:f}", "slurm_nic", before->nic, "slurm_neighbours",
-                     before->neighbours, "plan_nic", after->nic, "plan_neighbours",
-                     after->neighbours);
-}
-
-/* Returns why the rank has its slot. */
-static json_t *account_of(const struct nuioa_plan *plan, uint32_t local)
-{
-    const struct nuioa_rank_costs *a = &plan->assignments[local].costs;
-    json_t *partners = json_array();
-    char why[64];
-    for (uint32_t k = 0; k < a->partner_count; k++)
-        partners = tool_json_add(partners, json_integer(plan->assignments[a->partners[k]].rank));
-    return json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "was",
-                     list(plan->assignments[local].was), "level_was",
-                     number_if(a->level_before != NUIOA_NO_LEVEL, a->level_before), "heavier",
-                     number_if(plan->hinted, a->heavier), "partners", partners, "on_node", a->local,
-                     "beside", a->beside, "cost", splits_of(&a->before, &a->after), "why",
-                     tool_json_text(nuioa_report_why(plan, local, why, sizeof(why))));
-}
-
 static json_t *exports_of(const char *block)
 {
     json_t *o = block ? json_object() : NULL;
@@ -282,31 +254,47 @@ static json_t *exports_of(const char *block)
     return o;
 }
 
+/* Translates local ranks to ranks. */
+static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, uint32_t count)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        array = tool_json_add(array, json_integer(plan->assignments[locals[i]].rank));
+    return array;
+}
+
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
                        const char *exports)
 {
     const struct nuioa_assignment *p = &plan->assignments[local];
+    const struct nuioa_rank_costs *a = &p->costs;
     json_t *nics = json_array();
-    char places[4096], memory[4096], label[64] = "";
+    char places[4096], memory[4096], why[64], label[64] = "";
     for (uint32_t i = 0; i < p->nic_count; i++)
         nics = tool_json_add(
             nics, tool_json_text(nuioa_nic_label(&node->nics[p->nics[i]], label, sizeof(label))));
     if (p->nic >= 0)
         nuioa_nic_label(&node->nics[p->nic], label, sizeof(label));
-    json_t *task = json_pack(
-        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "local",
-        (json_int_t)local, "rank", (json_int_t)p->rank, "weight",
-        plan->hinted ? json_real(p->weight) : json_null(), "cpus", list(p->cpus), "numa",
-        tool_json_set(p->numas), "nic", tool_json_text_or_null(p->nic < 0 ? NULL : label), "nics",
-        nics, "gpus", p->gpus_known ? numbers(p->gpus, p->gpu_count) : json_null(), "to_gpu",
+    return json_pack(
+        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o,"
+        " s:o, s:o, s:o, s:o, s:f, s:f, s:{s:f, s:f, s:f, s:f}, s:o}",
+        "local", (json_int_t)local, "rank", (json_int_t)p->rank, "weight",
+        real_if(plan->hinted, p->weight), "cpus", list(p->cpus), "numa", tool_json_set(p->numas),
+        "nic", tool_json_text_or_null(p->nic < 0 ? NULL : label), "nics", nics, "gpus",
+        p->gpus_known ? numbers(p->gpus, p->gpu_count) : json_null(), "to_gpu",
         number_if(p->gpu_level != NUIOA_NO_LEVEL, p->gpu_level), "path",
         tool_json_text_or_null(nuioa_path_name(p->path)), "level",
         number_if(p->level != NUIOA_NO_LEVEL, p->level), "memory",
         tool_json_text(nuioa_memory_text(p, memory, sizeof(memory))), "leader",
         plan->order_count && plan->order[0] == local, "places",
         tool_json_text_or_null(nuioa_places_text(p, places, sizeof(places))), "exports",
-        exports_of(exports));
-    return joined(task, account_of(plan, local));
+        exports_of(exports), "was", list(p->was), "level_was",
+        number_if(a->level_before != NUIOA_NO_LEVEL, a->level_before), "heavier",
+        number_if(plan->hinted, a->heavier), "partners",
+        ranks_of(plan, a->partners, a->partner_count), "on_node", a->local, "beside", a->beside,
+        "cost", "slurm_nic", a->before.nic, "slurm_neighbours", a->before.neighbours, "plan_nic",
+        a->after.nic, "plan_neighbours", a->after.neighbours, "why",
+        tool_json_text(nuioa_report_why(plan, local, why, sizeof(why))));
 }
 
 int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
@@ -320,31 +308,17 @@ int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node,
     return print(root);
 }
 
-/* Translates local ranks to ranks. */
-static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, uint32_t count)
-{
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < count; i++)
-        array = tool_json_add(array, json_integer(plan->assignments[locals[i]].rank));
-    return array;
-}
-
-static json_t *ratio_of(const struct nuioa_load_term *load)
-{
-    return load->ratio > 0 ? json_real(load->ratio) : json_null();
-}
-
 static json_t *cost_of(const struct nuioa_plan *plan)
 {
-    const struct nuioa_split before = { plan->before.nic, plan->before.neighbours };
-    const struct nuioa_split after = { plan->after.nic, plan->after.neighbours };
-    json_t *j = json_pack("{s:f, s:f, s:o, s:o}", "slurm", plan->before.j, "plan", plan->after.j,
-                          "bound", plan->bound_known ? json_real(plan->bound) : json_null(),
-                          "bound_over", tool_json_text_or_null(plan->bound_known ? "masks" : NULL));
-    json_t *load = json_pack("{s:f, s:f, s:{s:o, s:o}}", "slurm_load", plan->before.load.cost,
-                             "plan_load", plan->after.load.cost, "load", "slurm",
-                             ratio_of(&plan->before.load), "plan", ratio_of(&plan->after.load));
-    return joined(joined(j, splits_of(&before, &after)), load);
+    const struct nuioa_load_term *before = &plan->before.load, *after = &plan->after.load;
+    return json_pack(
+        "{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:o, s:o}}", "slurm", plan->before.j,
+        "plan", plan->after.j, "bound", real_if(plan->bound_known, plan->bound), "bound_over",
+        tool_json_text_or_null(plan->bound_known ? "masks" : NULL), "slurm_nic", plan->before.nic,
+        "slurm_neighbours", plan->before.neighbours, "plan_nic", plan->after.nic, "plan_neighbours",
+        plan->after.neighbours, "slurm_load", before->cost, "plan_load", after->cost, "load",
+        "slurm", real_if(before->ratio > 0, before->ratio), "plan",
+        real_if(after->ratio > 0, after->ratio));
 }
 
 static json_t *advice_of(const struct nuioa_plan *plan)
@@ -366,19 +340,17 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node,
         tasks = tool_json_add(tasks, task_of(plan, node, i, exports));
         free(exports);
     }
-    json_t *result = json_pack(
-        "{s:i, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "host",
-        tool_json_text_or_null(node->host), "policy", nuioa_policy_name(plan->policy), "moved",
-        plan->moved, "planned", plan->planned, "reason", tool_json_text(plan->reason), "advice",
-        advice_of(plan), "tasks", tasks, "order", ranks_of(plan, plan->order, plan->order_count),
-        "near", number_if(led, plan->near), "leader",
-        number_if(led, led ? plan->assignments[plan->order[0]].rank : 0), "rail_leaders",
-        ranks_of(plan, plan->rail_leaders, plan->rail_leader_count), "cost", cost_of(plan));
-    json_t *how =
-        json_pack("{s:s, s:s, s:I, s:I, s:o}", "distance_source",
-                  nuioa_distance_source_name(node->distance.source), "mapper",
-                  plan->mapper ? plan->mapper : "keep", "evaluations",
-                  (json_int_t)plan->evaluations, "time_us", (json_int_t)plan->time_us, "warnings",
-                  with_warnings(with_warnings(json_array(), &plan->warnings), &node->warnings));
-    return print(joined(result, how));
+    return print(json_pack(
+        "{s:i, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        " s:s, s:s, s:I, s:I, s:o}",
+        "nuioa", 1, "host", tool_json_text_or_null(node->host), "policy",
+        nuioa_policy_name(plan->policy), "moved", plan->moved, "planned", plan->planned, "reason",
+        tool_json_text(plan->reason), "advice", advice_of(plan), "tasks", tasks, "order",
+        ranks_of(plan, plan->order, plan->order_count), "near", number_if(led, plan->near),
+        "leader", number_if(led, led ? plan->assignments[plan->order[0]].rank : 0), "rail_leaders",
+        ranks_of(plan, plan->rail_leaders, plan->rail_leader_count), "cost", cost_of(plan),
+        "distance_source", nuioa_distance_source_name(node->distance.source), "mapper",
+        plan->mapper ? plan->mapper : "keep", "evaluations", (json_int_t)plan->evaluations,
+        "time_us", (json_int_t)plan->time_us, "warnings",
+        with_warnings(with_warnings(json_array(), &plan->warnings), &node->warnings)));
 }

@@ -18,8 +18,7 @@ static size_t at(const struct probe *p, uint32_t i, uint32_t j)
 
 static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
 {
-    const struct nuioa_link_graph *graph = &p->graph;
-    return graph->hops && graph->hops[at(p, i, j)] == 1 && !(graph->alike_ns[at(p, i, j)] > 0);
+    return p->graph.hops[at(p, i, j)] == 1 && !(p->graph.alike_ns[at(p, i, j)] > 0);
 }
 
 /* Returns true if `i` and `j` are the first rows of two groups whose pairs are all alike. */
@@ -116,24 +115,21 @@ static void print_routes(const struct probe *p)
 static void print_ports(const struct probe *p)
 {
     bool any = false;
-    for (uint32_t i = 0; i < p->count && p->links_per_node; i++) {
+    for (uint32_t i = 0; i < p->count; i++) {
         uint32_t degree = nuioa_link_graph_degree(&p->graph, i);
         if (degree > p->links_per_node)
             printf("NUMA node %u has %u links, more than --links-per-node %u\n", p->numa[i], degree,
                    p->links_per_node);
-        any = any || degree < p->links_per_node;
     }
-    if (!p->links_per_node)
-        return;
     if (is_any_alike(p)) {
-        printf("free ports: not known, since not all links are\n");
+        puts("free ports: not known, since not all links are");
         return;
     }
-    printf("free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
+    printf("free ports, with %u links a node:", p->links_per_node);
     for (uint32_t i = 0; i < p->count; i++)
         if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
-            printf(" %u", p->numa[i]);
-    puts(any ? ": I/O may be there" : "");
+            any = printf(" %u", p->numa[i]) > 0;
+    puts(any ? ": I/O may be there" : " none");
 }
 
 void probe_print_cost(const struct probe_cost *cost)
@@ -213,11 +209,8 @@ static void print_check(const struct probe *p)
 
 void probe_print(const struct probe *p)
 {
-    if (p->matrix)
-        printf("%s: ", p->matrix);
-    else
-        printf("%s: ", p->node.host);
-    printf("%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
+    printf("%s: %u NUMA node%s", p->matrix ? p->matrix : p->node.host, p->count,
+           p->count == 1 ? "" : "s");
     if (p->latency.local_ns > 0)
         printf(", a load from local memory takes %.1f ns", p->latency.local_ns);
     if (p->latency.noise_ns > 0)
@@ -231,7 +224,8 @@ void probe_print(const struct probe *p)
         print_links(p);
         print_alike(p);
         print_routes(p);
-        print_ports(p);
+        if (p->links_per_node)
+            print_ports(p);
     }
     if (!isnan(p->cost.remote))
         probe_print_cost(&p->cost);
