@@ -10,6 +10,7 @@
 #include "tools/python.h"
 #include "tools/tool.h"
 #include "util/subprocess.h"
+#include "util/word.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
@@ -51,11 +52,6 @@ static const char *list_names(char *text, size_t size)
     return text;
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
-{
-    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
-}
-
 static const struct command *find(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
@@ -78,7 +74,6 @@ static bool has_page(char *page)
     size_t length = 0;
     bool is_there =
         !nuioa_subprocess_run(ask_for_page, page, 2000, 1 << 16, &path, &length) && length;
-    free(path);
     return is_there;
 }
 
@@ -86,12 +81,11 @@ static bool has_page(char *page)
  * and where there is no manual, prints the options. */
 static int show_help(const struct command *command)
 {
-    char page[32], name[16], help[] = "--help";
+    char page[32], help[] = "--help";
     snprintf(page, sizeof(page), "nuioa-%s", command->name);
     if (isatty(STDOUT_FILENO) && has_page(page))
         execlp("man", "man", "1", page, NULL);
-    snprintf(name, sizeof(name), "%s", command->name);
-    return command->run(2, (char *[]){ name, help, NULL });
+    return command->run(2, (char *[]){ (char *)command->name, help, NULL });
 }
 
 static int run(int argc, char **argv)
@@ -101,7 +95,7 @@ static int run(int argc, char **argv)
     const struct command *command = find(word);
     if (command)
         return command->run(argc - 1, argv + 1);
-    if (is_one_of(word, "help", "--help", "-h")) {
+    if (nuioa_word_index("help|--help|-h", word) >= 0) {
         command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
             return show_help(command);
@@ -111,7 +105,7 @@ static int run(int argc, char **argv)
         fputs(usage, stdout);
         return TOOL_DONE;
     }
-    if (is_one_of(word, "version", "--version", "-v")) {
+    if (nuioa_word_index("version|--version|-v", word) >= 0) {
         puts("nuioa " VERSION);
         return TOOL_DONE;
     }

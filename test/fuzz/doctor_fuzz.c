@@ -5,9 +5,7 @@
 
 #include "files.h"
 #include "input.h"
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/nic_findings.h"
-#include "tools/doctor/slurm.h"
+#include "tools/doctor/checks.h"
 
 /* The files of a machine that `nuioa doctor` reads: slurm.conf and what belongs to it, and sysfs.
  * The input is these files (files.h). The machine has two NUMA nodes, a fast card with two ports on

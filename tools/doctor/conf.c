@@ -63,14 +63,20 @@ static bool find_all(const struct doctor_conf *conf, const char *pattern, glob_t
            !glob(full, 0, NULL, found);
 }
 
-/* Finds the file `name` in one of the directories, which have colons between. */
+/* Finds the file `name` in one of the directories, which have colons between, and may be
+ * patterns. */
 static bool take(const struct doctor_conf *conf, char path[PATH_MAX], const char *directories,
                  const char *name)
 {
+    glob_t found;
     for (size_t length; directories && *directories;
          directories += length + !!directories[length]) {
         length = strcspn(directories, ":");
         int all = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directories, name);
+        if (all > 0 && all < PATH_MAX && strchr(path, '*') && find_all(conf, path, &found)) {
+            nuioa_copy(path, PATH_MAX, found.gl_pathv[0] + strlen(conf->root));
+            globfree(&found);
+        }
         if (all > 0 && all < PATH_MAX && exists(conf, path))
             return true;
     }
@@ -308,20 +314,11 @@ void doctor_conf_free(struct doctor_conf *conf)
 
 bool doctor_conf_plugin(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])
 {
-    static const char *const usual[] = { SLURM_PLUGINDIR,        PLUGINDIR,
-                                         "/usr/lib64/slurm",     "/usr/lib/slurm",
-                                         "/usr/lib/*/slurm-wlm", "/usr/lib/*/slurm",
-                                         "/usr/local/lib/slurm", "/opt/slurm/lib/slurm" };
-    bool there = take(conf, path, doctor_conf_value(conf, "PluginDir"), name);
-    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual) && !there; i++) {
-        glob_t found;
-        if (!find_all(conf, usual[i], &found))
-            continue;
-        for (size_t j = 0; j < found.gl_pathc && !there; j++)
-            there = take(conf, path, found.gl_pathv[j] + strlen(conf->root), name);
-        globfree(&found);
-    }
-    return there;
+    static const char usual[] =
+        SLURM_PLUGINDIR ":" PLUGINDIR ":/usr/lib64/slurm:/usr/lib/slurm:/usr/lib/*/slurm-wlm:"
+                        "/usr/lib/*/slurm:/usr/local/lib/slurm:/opt/slurm/lib/slurm";
+    return take(conf, path, doctor_conf_value(conf, "PluginDir"), name) ||
+           take(conf, path, usual, name);
 }
 
 bool doctor_conf_spank(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])

@@ -10,11 +10,8 @@
 #include <unistd.h>
 
 #include "tools/commands.h"
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/nic_findings.h"
+#include "tools/doctor/checks.h"
 #include "tools/doctor/findings_print.h"
-#include "tools/doctor/service.h"
-#include "tools/doctor/slurm.h"
 #include "tools/tool.h"
 #include "topology/nic_role.h"
 #include "topology/cache.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/doctor/nic_findings.h"
+#include "tools/doctor/checks.h"
 #include "tools/doctor/findings_print.h"
 #include "tools/json.h"
 #include "tools/tool.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/doctor/doctor.h"
+#include "util/word.h"
 
 /* clang-format off */
 static const struct doctor_kind kinds[] = {
@@ -161,11 +162,10 @@ static const struct doctor_kind kinds[] = {
 };
 
 /* Former kinds. */
-static const char *const retired[] = {
-    "backlog", "coalescing", "core-distribution", "governor", "irq-far", "mpi-device",
-    "mpi-ethernet", "nps", "numa-balancing", "numa-hidden", "pcie-narrow", "pcie-reduced",
-    "port-below-card", "snc", "socket-buffers", "task-affinity", "tcp-buffers",
-};
+static const char retired[] =
+    "backlog|coalescing|core-distribution|governor|irq-far|mpi-device|mpi-ethernet|nps|"
+    "numa-balancing|numa-hidden|pcie-narrow|pcie-reduced|port-below-card|snc|socket-buffers|"
+    "task-affinity|tcp-buffers";
 /* clang-format on */
 
 const struct doctor_kind *doctor_kind_find(const char *id)
@@ -178,10 +178,7 @@ const struct doctor_kind *doctor_kind_find(const char *id)
 
 bool doctor_kind_is_retired(const char *id)
 {
-    for (size_t i = 0; i < sizeof(retired) / sizeof(*retired); i++)
-        if (!strcmp(retired[i], id))
-            return true;
-    return false;
+    return nuioa_word_index(retired, id) >= 0;
 }
 
 /* Returns true if `list` has "id" or "id:subject". */

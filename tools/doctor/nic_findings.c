@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "nics/rails.h"
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/nic_findings.h"
+#include "tools/doctor/checks.h"
 #include "topology/nic_guess.h"
 #include "util/sysfs.h"
 #include "util/text.h"

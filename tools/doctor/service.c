@@ -15,9 +15,7 @@
 #include "spank/report/libmunge.h"
 #endif
 #include "tools/doctor/ask.h"
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/nic_findings.h"
-#include "tools/doctor/service.h"
+#include "tools/doctor/checks.h"
 #include "topology/cache.h"
 #include "topology/distance_site.h"
 #include "util/secure_file.h"
@@ -92,9 +90,9 @@ static void encode_and_decode(int fd, void *arg)
         return;
     }
     munge_ctx_t context = munge->ctx_create();
-    munge_err_t code = context ? EMUNGE_SUCCESS : EMUNGE_NO_MEMORY;
-    if (code == EMUNGE_SUCCESS && *socket)
-        code = munge->ctx_set(context, MUNGE_OPT_SOCKET, socket);
+    munge_err_t code = !context  ? EMUNGE_NO_MEMORY
+                       : *socket ? munge->ctx_set(context, MUNGE_OPT_SOCKET, socket)
+                                 : EMUNGE_SUCCESS;
     if (code == EMUNGE_SUCCESS)
         code = munge->ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
     if (code == EMUNGE_SUCCESS)

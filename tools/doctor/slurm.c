@@ -9,8 +9,7 @@
 #include "profile/hints.h"
 #include "profile/profile_read.h"
 #include "tools/doctor/ask.h"
-#include "tools/doctor/doctor.h"
-#include "tools/doctor/slurm.h"
+#include "tools/doctor/checks.h"
 
 #define PLUGIN "nuioa.so"
 

@@ -12,6 +12,7 @@
 #include "topology/distance_site.h"
 #include "util/new_file.h"
 #include "util/number.h"
+#include "util/text.h"
 
 #define HEADER "nuioa-distances 1\n"
 
@@ -100,10 +101,8 @@ static void merge(const char *before, const struct nuioa_node *node, const uint3
     if (!memory)
         return;
     print_key(node, memory);
-    if (fclose(memory) || !key) {
-        free(key);
+    if (!nuioa_text_close(memory, &key))
         return;
-    }
     const char *section = next_section(before);
     if (section == before)
         fputs(HEADER, out);

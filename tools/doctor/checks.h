@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_DOCTOR_NIC_H
-#define NUIOA_DOCTOR_NIC_H
+#ifndef NUIOA_DOCTOR_CHECKS_H
+#define NUIOA_DOCTOR_CHECKS_H
 
 #include "tools/doctor/doctor.h"
 
-/* Checks of NICs: where they are, what they are connected with, and how far they are from NUMA
- * nodes. doctor.h says what holds for all checks. They report: */
+/* All checks, which doctor.c has in a table. doctor.h says what holds for each. */
+
+/* --- slurm.c: the plugin's line in plugstack.conf, and Slurm's settings. They report: */
+
+/* files that cannot be read, and a line that is missing, twice there, wrong or "required" */
+void doctor_check_plugin(struct doctor *d);
+/* arguments of the plugin that it refuses or that went, a file of hints that cannot be read, and
+ * `topology`, with which nothing is bound */
+void doctor_check_arguments(struct doctor *d);
+/* no task plugin that binds ranks, or, where jobs share nodes, none that confines them */
+void doctor_check_task_plugin(struct doctor *d);
+/* with default=on, that Slurm binds no ranks by default, on all nodes or on some */
+void doctor_check_cpu_bind(struct doctor *d);
+
+/* --- service.c: what the plugin needs. They report: */
+
+/* a plugin that Slurm cannot load */
+void doctor_check_loading(struct doctor *d);
+/* where Slurm uses MUNGE, a library or a munged that cannot sign and check */
+void doctor_check_munge(struct doctor *d);
+/* no PMIx plugin, a PMIx that is missing, cannot publish or has errors, and an mpi.conf with which
+ * Slurm gives the topology to every rank; sets d->pmix */
+void doctor_check_pmix(struct doctor *d);
+/* a cache that is missing, out of date or refused (topology/cache.h); NICs of it that are gone */
+void doctor_check_cache(struct doctor *d);
+/* a distance file of the site that is refused, or does not describe this node */
+void doctor_check_distances(struct doctor *d);
+
+/* --- nic_findings.c: where NICs are, what they are connected with, and how far they are from NUMA
+ * nodes. They report: */
 
 /* a machine that hwloc could not describe */
 void doctor_check_discovery(struct doctor *d);
@@ -30,6 +58,8 @@ void doctor_check_slit(struct doctor *d);
 /* rates in the site's file that contradict the distances: a NIC is faster, beyond noise, with a
  * NUMA node that is said to be farther */
 void doctor_check_measured(struct doctor *d);
+
+/* --- nic_findings.c: what other files ask about NICs */
 
 /* Returns true if the NIC is a device and not virtual, and of a kind that MPI uses. */
 bool doctor_is_port(const struct nuioa_nic *nic);
