@@ -8,6 +8,7 @@
 #include "output/library_choice.h"
 #include "output/library_variables.h"
 #include "output/user_variables.h"
+#include "util/arena.h"
 #include "util/variable.h"
 
 #define BLOCK_SIZE (16 << 10)
@@ -47,20 +48,15 @@ char *tool_exports_of(const struct nuioa_plan *plan, const struct nuioa_node *no
                       const struct nuioa_options *options, uint32_t local,
                       enum tool_exports_check check)
 {
-    char *all = calloc(1, BLOCK_SIZE), *block = all ? malloc(BLOCK_SIZE) : NULL;
+    char *all = calloc(1, BLOCK_SIZE), block[BLOCK_SIZE];
     size_t used = 0;
-    if (!block) {
-        free(all);
-        return NULL;
-    }
-    if (is_known(plan, node, local)) {
-        if (nuioa_library_variables(plan, node, options, local, block, BLOCK_SIZE) >= 0)
-            used = take(all, used, block);
-        if (nuioa_library_auto(plan, node, options, local, block, BLOCK_SIZE) >= 0 &&
-            may_set(node, options, check, block))
-            take(all, used, block);
-    }
-    free(block);
+    if (!all || !is_known(plan, node, local))
+        return all;
+    if (nuioa_library_variables(plan, node, options, local, block, BLOCK_SIZE) >= 0)
+        used = take(all, used, block);
+    if (nuioa_library_auto(plan, node, options, local, block, BLOCK_SIZE) >= 0 &&
+        may_set(node, options, check, block))
+        take(all, used, block);
     return all;
 }
 
@@ -93,8 +89,7 @@ static bool is_same(const struct group *group, const char *block, const char *wh
     return !*a && !*b && !strcmp(group->why, why);
 }
 
-/* Prints a group, and frees what it has. */
-static void print_group(struct group *group, bool explain)
+static void print_group(const struct group *group, bool explain)
 {
     char *list = NULL, *words = NULL;
     bool one = hwloc_bitmap_weight(group->ranks) == 1;
@@ -103,13 +98,10 @@ static void print_group(struct group *group, bool explain)
         words = NULL;
     if (words && *group->block)
         tool_exports_print_one(group->block, words, stdout);
-    else if (words && explain && *group->why)
-        printf("no exports%s: %s\n", words, group->why);
     else if (words && explain)
-        printf("no exports%s: the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1\n",
-               words);
-    hwloc_bitmap_free(group->ranks);
-    free(group->block);
+        printf("no exports%s: %s\n", words,
+               *group->why ? group->why
+                           : "the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1");
     free(words);
     free(list);
 }
@@ -117,7 +109,8 @@ static void print_group(struct group *group, bool explain)
 void tool_exports_print(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain)
 {
-    struct group *groups = calloc(plan->task_count + 1, sizeof(*groups));
+    struct nuioa_arena arena = { 0 };
+    struct group *groups = nuioa_arena_take(&arena, plan->task_count, sizeof(*groups));
     uint32_t count = 0;
     explain = explain && options->export_set & NUIOA_EXPORT_AUTO;
     for (uint32_t i = 0; groups && i < plan->task_count; i++) {
@@ -125,19 +118,21 @@ void tool_exports_print(const struct nuioa_plan *plan, const struct nuioa_node *
         const char *why =
             is_known(plan, node, i) ? nuioa_library_auto_why(plan, node, i) : NUIOA_AUTO_GPUS;
         uint32_t k = 0;
-        while (block && k < count && !is_same(&groups[k], block, why))
+        if (!block)
+            continue;
+        while (k < count && !is_same(&groups[k], block, why))
             k++;
-        if (block)
-            hwloc_bitmap_set(k < count ? groups[k].ranks : (groups[k].ranks = hwloc_bitmap_alloc()),
-                             plan->assignments[i].rank);
-        if (block && k == count) {
-            groups[count].block = block;
-            groups[count++].why = why;
-            block = NULL;
-        }
-        free(block);
+        if (k == count)
+            groups[count++] = (struct group){ block, why, nuioa_arena_bitmap(&arena, NULL) };
+        else
+            free(block);
+        if (groups[k].ranks)
+            hwloc_bitmap_set(groups[k].ranks, plan->assignments[i].rank);
     }
-    for (uint32_t k = 0; k < count; k++)
-        print_group(&groups[k], explain);
-    free(groups);
+    for (uint32_t k = 0; k < count; k++) {
+        if (groups[k].ranks)
+            print_group(&groups[k], explain);
+        free(groups[k].block);
+    }
+    nuioa_arena_free(&arena);
 }

@@ -74,6 +74,7 @@ static bool has_page(char *page)
     size_t length = 0;
     bool is_there =
         !nuioa_subprocess_run(ask_for_page, page, 2000, 1 << 16, &path, &length) && length;
+    free(path);
     return is_there;
 }
 

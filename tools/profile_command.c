@@ -138,7 +138,7 @@ static int answer(const struct job *job)
         summary.slices.read_s = read_s;
         if (!rc)
             rc = job->json ? profile_print_json(&summary) : profile_print_text(&summary);
-        profile_summary_free(&summary);
+        nuioa_arena_free(&summary.arena);
     }
     nuioa_profile_free(&profile);
     return rc;
@@ -146,19 +146,16 @@ static int answer(const struct job *job)
 
 int tool_profile(int argc, char **argv)
 {
-    struct job job = { .words = calloc((size_t)argc, sizeof(*job.words)),
-                       .paths = calloc((size_t)argc, sizeof(*job.paths)),
-                       .copies = calloc((size_t)argc, sizeof(*job.copies)) };
-    int rc = job.words && job.paths && job.copies ? 0 : tool_fail("out of memory");
-    if (!rc)
-        rc = read_arguments(&job, argc, argv);
+    struct nuioa_arena arena = { 0 };
+    struct job job = { .words = nuioa_arena_take(&arena, (size_t)argc, sizeof(*job.words)),
+                       .paths = nuioa_arena_take(&arena, (size_t)argc, sizeof(*job.paths)),
+                       .copies = nuioa_arena_take(&arena, (size_t)argc, sizeof(*job.copies)) };
+    int rc = arena.failed ? tool_fail("out of memory") : read_arguments(&job, argc, argv);
     if (!rc)
         rc = answer(&job);
-    for (unsigned i = 0; job.copies && i < job.word_count; i++)
+    for (unsigned i = 0; i < job.word_count; i++)
         if (job.copies[i].file)
             fclose(job.copies[i].file);
-    free(job.words);
-    free(job.paths);
-    free(job.copies);
+    nuioa_arena_free(&arena);
     return rc;
 }

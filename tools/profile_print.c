@@ -139,14 +139,13 @@ static int add_slice(struct profile_summary *s, const uint32_t *ranks, uint32_t 
 
 static int add_slices(struct profile_summary *s, const uint32_t *node_of, uint32_t nodes)
 {
-    uint32_t count = s->profile->rank_count, *ranks = malloc(count * sizeof(*ranks));
-    double *weight = malloc(count * sizeof(*weight));
-    int rc = ranks && weight ? 0 : -ENOMEM;
+    uint32_t count = s->profile->rank_count;
+    uint32_t *ranks = nuioa_arena_take(&s->arena, count, sizeof(*ranks));
+    double *weight = nuioa_arena_take(&s->arena, count, sizeof(*weight));
+    int rc = weight ? 0 : -ENOMEM;
     s->slices.nodes = nodes;
     for (uint32_t node = 0; node < nodes && !rc; node++)
         rc = add_slice(s, ranks, ranks_on(node_of, count, node, ranks), weight);
-    free(ranks);
-    free(weight);
     return rc;
 }
 
@@ -154,35 +153,23 @@ int profile_summarise(struct profile_summary *s, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic)
 {
     uint32_t ranks = profile->rank_count;
-    uint32_t *node_of = malloc(ranks * sizeof(*node_of));
     *s = (struct profile_summary){ .profile = profile, .metric = metric };
-    s->traffic = malloc(ranks * sizeof(*s->traffic));
-    s->heaviest = malloc(ranks * sizeof(*s->heaviest));
-    int rc = node_of && s->traffic && s->heaviest ? 0 : -ENOMEM;
-    if (!rc) {
-        add_up(s);
-        add_shares(s, node_of, nodes, cyclic);
-        if (nodes)
-            lay_out(node_of, ranks, nodes, cyclic);
-        rc = nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic);
-    }
-    if (!rc)
-        rc = nuioa_profile_index(profile);
-    if (!rc && nodes)
-        rc = add_slices(s, node_of, nodes);
-    if (!rc) {
-        for (uint32_t i = 0; i < ranks; i++)
-            s->heaviest[i] = i;
-        qsort_r(s->heaviest, ranks, sizeof(*s->heaviest), compare_ranks, s);
-    }
-    free(node_of);
-    return rc;
-}
-
-void profile_summary_free(struct profile_summary *s)
-{
-    free(s->traffic);
-    free(s->heaviest);
+    uint32_t *node_of = nuioa_arena_take(&s->arena, ranks, sizeof(*node_of));
+    s->traffic = nuioa_arena_take(&s->arena, ranks, sizeof(*s->traffic));
+    s->heaviest = nuioa_arena_take(&s->arena, ranks, sizeof(*s->heaviest));
+    if (s->arena.failed)
+        return -ENOMEM;
+    add_up(s);
+    add_shares(s, node_of, nodes, cyclic);
+    if (nodes)
+        lay_out(node_of, ranks, nodes, cyclic);
+    if (nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic) ||
+        nuioa_profile_index(profile) || (nodes && add_slices(s, node_of, nodes)))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < ranks; i++)
+        s->heaviest[i] = i;
+    qsort_r(s->heaviest, ranks, sizeof(*s->heaviest), compare_ranks, s);
+    return 0;
 }
 
 /* --- for a person ---------------------------------------------------------------------------- */

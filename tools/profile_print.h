@@ -6,6 +6,7 @@
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "profile/profile_write.h"
+#include "util/arena.h"
 
 /* The summary of a profile that `nuioa profile` prints. */
 
@@ -28,7 +29,7 @@ struct profile_slices {
     double slice_s; /* to make one slice, the mean */
 };
 
-/* The summary. It owns traffic and heaviest, but not the profile. */
+/* The summary. Its arena owns traffic and heaviest; the profile is the caller's. */
 struct profile_summary {
     const struct nuioa_profile *profile;
     enum nuioa_metric metric;
@@ -41,19 +42,16 @@ struct profile_summary {
     unsigned share_count;
     struct profile_share shares[2 * PROFILE_NODES_MAX];
     struct profile_slices slices;
+    struct nuioa_arena arena;
 };
 
 /* Computes the summary of a profile, which is merged. `nodes` and `cyclic` are the layout that was
  * asked for (struct profile_share): the shares and slices are for this layout. The profile gets an
  * index. If `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for
  * several usual layouts, and there are no slices. The profile must outlive the summary. *summary is
- * overwritten. Returns 0 or -ENOMEM. In both cases the caller frees it with
- * profile_summary_free. */
+ * overwritten. Returns 0 or -ENOMEM. In both cases the caller frees the arena. */
 int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
-
-/* Frees what the summary owns. */
-void profile_summary_free(struct profile_summary *summary);
 
 /* Prints the summary to stdout, for people. Returns the exit status (tool.h). */
 int profile_print_text(const struct profile_summary *summary);

@@ -126,8 +126,6 @@ static bool is_on(void *map, size_t bytes, unsigned os_index)
 static int bind_map(void *map, size_t bytes, unsigned os_index, struct nuioa_error *err)
 {
     struct bitmask *mask = numa_allocate_nodemask();
-    if (!mask)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
     numa_bitmask_setbit(mask, os_index); /* no bit for one beyond the mask, which mbind refuses */
     long rc = mbind(map, bytes, MPOL_BIND, mask->maskp, mask->size + 1, MPOL_MF_STRICT);
     numa_free_nodemask(mask);
@@ -189,14 +187,10 @@ void probe_buffer_close(struct probe_buffer *buffer)
 
 static int pin(unsigned cpu, struct nuioa_error *err)
 {
-    cpu_set_t *set = CPU_ALLOC(cpu + 1);
-    size_t size = CPU_ALLOC_SIZE(cpu + 1);
-    if (!set)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    CPU_ZERO_S(size, set);
-    CPU_SET_S(cpu, size, set);
-    int rc = sched_setaffinity(0, size, set) ? -errno : 0;
-    CPU_FREE(set);
+    struct bitmask *mask = numa_allocate_cpumask();
+    numa_bitmask_setbit(mask, cpu);
+    int rc = numa_sched_setaffinity(0, mask) < 0 ? -errno : 0;
+    numa_free_cpumask(mask);
     return rc ? nuioa_fail(err, rc, "CPU %u cannot be used: %s", cpu, strerror(-rc)) : 0;
 }
 
