@@ -10,7 +10,6 @@
 #include "tools/python.h"
 #include "tools/tool.h"
 #include "util/subprocess.h"
-#include "util/word.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
@@ -52,6 +51,11 @@ static const char *list_names(char *text, size_t size)
     return text;
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
 static const struct command *find(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
@@ -82,11 +86,12 @@ static bool has_page(char *page)
  * and where there is no manual, prints the options. */
 static int show_help(const struct command *command)
 {
-    char page[32], help[] = "--help";
+    char page[32], name[16], help[] = "--help";
     snprintf(page, sizeof(page), "nuioa-%s", command->name);
     if (isatty(STDOUT_FILENO) && has_page(page))
         execlp("man", "man", "1", page, NULL);
-    return command->run(2, (char *[]){ (char *)command->name, help, NULL });
+    snprintf(name, sizeof(name), "%s", command->name);
+    return command->run(2, (char *[]){ name, help, NULL });
 }
 
 static int run(int argc, char **argv)
@@ -96,7 +101,7 @@ static int run(int argc, char **argv)
     const struct command *command = find(word);
     if (command)
         return command->run(argc - 1, argv + 1);
-    if (nuioa_word_index("help|--help|-h", word) >= 0) {
+    if (is_one_of(word, "help", "--help", "-h")) {
         command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
             return show_help(command);
@@ -106,7 +111,7 @@ static int run(int argc, char **argv)
         fputs(usage, stdout);
         return TOOL_DONE;
     }
-    if (nuioa_word_index("version|--version|-v", word) >= 0) {
+    if (is_one_of(word, "version", "--version", "-v")) {
         puts("nuioa " VERSION);
         return TOOL_DONE;
     }

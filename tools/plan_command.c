@@ -9,7 +9,6 @@
 #include "tools/exports.h"
 #include "tools/json.h"
 #include "tools/commands.h"
-#include "tools/plan_gpus.h"
 #include "tools/plan_input.h"
 #include "tools/plan_option.h"
 #include "tools/tool.h"
@@ -172,7 +171,7 @@ static int answer(struct job *job)
     if (!rc)
         rc = plan_input_request(&job->input, &job->node, &job->options, &request, &warnings);
     if (!rc)
-        rc = plan_gpus_find(&job->input, &job->node, &job->options, &request);
+        rc = plan_input_gpus(&job->input, &job->node, &job->options, &request);
     if (rc)
         return rc;
     if (nuioa_plan_make(&request, &plan, &err))

@@ -45,11 +45,15 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings);
 
+/* Reads the list input->gpus into the tasks of *request, which is from plan_input_request with the
+ * same arguments, and sets request->sees_gpu. With the option gpus=local-rank the list, or without
+ * a list all GPUs of the node, are what each task sees; a task that is not the only one to see
+ * these then has the GPU of its local rank, or if the order of their numbers is unknown, nobody
+ * knows which. Returns 0, or an exit status after a message on stderr. */
+int plan_input_gpus(struct plan_input *input, const struct nuioa_node *node,
+                    const struct nuioa_options *options, struct nuioa_request *request);
+
 /* Frees what *input owns and clears it. */
 void plan_input_free(struct plan_input *input);
-
-/* Reads a list of CPUs (OS indexes) in the kernel's form, such as "0,2,4-7", into `cpus`, a set of
- * the caller's. Returns 0; or -EINVAL, and `cpus` is then undefined. */
-int plan_cpu_list(const char *text, hwloc_bitmap_t cpus);
 
 #endif

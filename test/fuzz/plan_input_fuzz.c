@@ -4,7 +4,7 @@
 
 #include "files.h"
 #include "input.h"
-#include "tools/plan_gpus.h"
+#include "tools/plan_input.h"
 #include "unit/machine.h"
 #include "util/number.h"
 
@@ -58,7 +58,7 @@ static void check_request(struct plan_input *plan)
     set_options(&options);
     options.gpus = plan->line_count % 2 ? NUIOA_GPU_AUTO : NUIOA_GPU_LOCAL_RANK;
     if (!plan_input_request(plan, &node, &options, &request, &warnings) &&
-        !plan_gpus_find(plan, &node, &options, &request)) {
+        !plan_input_gpus(plan, &node, &options, &request)) {
         INPUT_CHECK(request.task_count == plan->task_count && plan->line_count >= plan->task_count);
         for (uint32_t i = 0; i < request.task_count; i++) {
             INPUT_CHECK(!hwloc_bitmap_iszero(request.tasks[i].cpus));

@@ -11,7 +11,6 @@
 
 #include "tools/commands.h"
 #include "tools/doctor/checks.h"
-#include "tools/doctor/findings_print.h"
 #include "tools/tool.h"
 #include "topology/nic_role.h"
 #include "topology/cache.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tools/doctor/checks.h"
-#include "tools/doctor/findings_print.h"
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "output/text_table.h"

@@ -90,9 +90,9 @@ static void encode_and_decode(int fd, void *arg)
         return;
     }
     munge_ctx_t context = munge->ctx_create();
-    munge_err_t code = !context  ? EMUNGE_NO_MEMORY
-                       : *socket ? munge->ctx_set(context, MUNGE_OPT_SOCKET, socket)
-                                 : EMUNGE_SUCCESS;
+    munge_err_t code = context ? EMUNGE_SUCCESS : EMUNGE_NO_MEMORY;
+    if (code == EMUNGE_SUCCESS && *socket)
+        code = munge->ctx_set(context, MUNGE_OPT_SOCKET, socket);
     if (code == EMUNGE_SUCCESS)
         code = munge->ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
     if (code == EMUNGE_SUCCESS)
