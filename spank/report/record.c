@@ -159,9 +159,6 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     const struct nuioa_distance *distance = &s->node->distance;
     head->seal = s->seal;
     head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
-    head->profile_ranks = s->profile_ranks;
-    head->sent = s->sent;
-    head->sent_off = s->sent_off;
     head->task_count = plan->task_count;
     head->moved_count = (uint32_t)totals.moved;
     head->numa_count = s->node->numa_count;
@@ -230,9 +227,7 @@ static bool are_in_limits(const struct wire_record *h)
 static bool are_numbers(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound) &&
-                isfinite(h->sent) && isfinite(h->sent_off) && h->sent_off >= 0 &&
-                h->sent >= h->sent_off;
+    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound);
     for (uint32_t i = 0; i < h->row_count; i++)
         good = good && isfinite(r->rows[i].weight);
     for (uint32_t i = 0; i < h->nic_count; i++)

@@ -17,8 +17,6 @@ struct record_source {
     const char *text;                      /* the report for the option `explain`; may be NULL */
     /* Number of tasks of the whole step; above NUIOA_REPORT_RANKS_MAX a row may have several. */
     uint32_t job_tasks;
-    uint32_t profile_ranks; /* what it has read of a profile, as in struct wire_record */
-    double sent, sent_off;
 };
 
 /* Writes the record, a struct wire_record with its arrays, into bytes[WIRE_RECORD_MAX], which are 0

@@ -37,10 +37,6 @@ struct summary {
     struct node_class classes[CLASSES_MAX];
     uint32_t record_count;
     struct nuioa_report_totals totals; /* of the nodes that have a plan */
-    /* The profile that nodes have read: how many ranks it has, how many nodes have read it, the
-     * bytes that its ranks send, and those of them that leave a node. */
-    uint32_t profile_ranks, read_count;
-    double sent, sent_off;
     double heaviest; /* weight of a rank that has a row of its own */
 };
 
@@ -137,14 +133,6 @@ static void add_totals(struct nuioa_report_totals *t, const struct wire_record *
     t->policy = (enum nuioa_policy)h->policy;
 }
 
-static void add_flows(struct summary *s, const struct wire_record *h)
-{
-    s->sent += h->sent;
-    s->sent_off += h->sent_off;
-    s->profile_ranks = h->profile_ranks > s->profile_ranks ? h->profile_ranks : s->profile_ranks;
-    s->read_count += h->profile_ranks > 0;
-}
-
 void summary_add(struct summary *s, const struct record *r)
 {
     uint32_t place = r->head->seal.node;
@@ -152,7 +140,6 @@ void summary_add(struct summary *s, const struct record *r)
     s->node_count = place < s->node_count ? s->node_count : place + 1;
     s->record_count++;
     add_totals(&s->totals, r->head);
-    add_flows(s, r->head);
     for (uint32_t i = 0; i < r->head->row_count; i++)
         if (r->rows[i].count == 1)
             s->heaviest = fmax(s->heaviest, r->rows[i].weight);
@@ -368,17 +355,6 @@ static void print_explanations(const struct summary *s, FILE *out)
             fprintf(out, "\n%s", s->classes[i].model->text);
 }
 
-/* Only where each node has read the profile, and the step has all its ranks. */
-static void print_off_node(const struct summary *s, FILE *out)
-{
-    if (s->record_count > 1 && s->read_count == s->record_count &&
-        s->totals.ranks >= s->profile_ranks && s->sent > 0)
-        fprintf(out,
-                "off node: %.1f %% of the profile's bytes, without collectives (as nuioa layout "
-                "counts)\n",
-                100 * s->sent_off / s->sent);
-}
-
 char *summary_text(const struct summary *s, bool explain)
 {
     const struct record *only = only_record(s);
@@ -397,7 +373,6 @@ char *summary_text(const struct summary *s, bool explain)
     print_differences(s, out);
     print_reasons(s, out);
     nuioa_report_cost(&s->totals, out);
-    print_off_node(s, out);
     if (explain)
         print_explanations(s, out);
     if (fclose(out)) {

@@ -37,7 +37,7 @@
 
 /* Counted up for every change of a struct below, unless only a field that was always 0 gets a
  * meaning. Versions do not understand each other: the node then prints its own report. */
-#define WIRE_VERSION 13
+#define WIRE_VERSION 14
 
 #define WIRE_TAKEN '+'
 #define WIRE_SEALED_MAX (64u << 10) /* bytes of a credential with its NUL */
@@ -77,10 +77,8 @@ struct wire_record {
     uint32_t policy;                  /* enum nuioa_policy */
     uint32_t planned;                 /* 1: a plan only, the ranks were not bound */
     uint32_t nic_count, row_count, warning_count;
-    uint32_t text_length;   /* of the text for `explain`, with its NUL; 0: none */
-    uint32_t profile_ranks; /* of the profile that the node has read; 0: none */
-    /* Bytes of that profile which its ranks send, without collectives; those that leave it. */
-    double sent, sent_off;
+    uint32_t text_length; /* of the text for `explain`, with its NUL; 0: none */
+    uint32_t zero;
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
     char reason[216];   /* why ranks moved or did not move, or why there is no plan */
@@ -123,7 +121,7 @@ struct wire_row {
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_ROWS_MAX * sizeof(struct wire_row) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
-_Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 480 &&
+_Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 464 &&
                    sizeof(struct wire_nic) == 152 && sizeof(struct wire_row) == 304,
                "structs of the protocol have no padding");
 

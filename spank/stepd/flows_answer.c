@@ -17,12 +17,10 @@ struct head {
     uint32_t magic;
     uint32_t error; /* an errno, and nothing follows; 0: none */
     uint32_t weight_count, pair_count;
-    uint32_t profile_ranks, zero;
-    double sent, sent_off;
     /* double weights[weight_count]; struct nuioa_pair pairs[pair_count] */
 };
 
-_Static_assert(sizeof(struct head) == 40 && sizeof(struct nuioa_pair) == 16,
+_Static_assert(sizeof(struct head) == 16 && sizeof(struct nuioa_pair) == 16,
                "padding would send uninitialised bytes");
 
 static size_t size_of(uint32_t weight_count, uint32_t pair_count)
@@ -32,26 +30,6 @@ static size_t size_of(uint32_t weight_count, uint32_t pair_count)
 }
 
 /* --- the child -------------------------------------------------------------------------------- */
-
-static int add_sent(const struct nuioa_profile *profile, const uint32_t *ranks, uint32_t count,
-                    struct head *head)
-{
-    bool *here = calloc(profile->rank_count + 1, sizeof(*here));
-    if (!here)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        if (ranks[i] < profile->rank_count)
-            here[ranks[i]] = true;
-    for (uint32_t i = 0; i < profile->flow_count; i++) {
-        const struct nuioa_flow *flow = &profile->flows[i];
-        if (flow->collective || flow->source == flow->target || !here[flow->source])
-            continue;
-        head->sent += flow->bytes;
-        head->sent_off += here[flow->target] ? 0 : flow->bytes;
-    }
-    free(here);
-    return 0;
-}
 
 static void *put(const struct head *head, const double *weights, const struct nuioa_pair *pairs,
                  size_t *length)
@@ -77,11 +55,8 @@ void *flows_answer_make(const char *path, enum nuioa_policy policy, const uint32
     double *weights = calloc(task_count + 1, sizeof(*weights));
     int rc = weights ? nuioa_profile_read_part(path, ranks, task_count, &profile, NULL) : -ENOMEM;
     if (!rc) {
-        head.profile_ranks = profile.rank_count;
-        rc = add_sent(&profile, ranks, task_count, &head);
-        if (!rc)
-            rc = nuioa_profile_slice(&profile, policy, ranks, task_count, weights, &pairs,
-                                     &head.pair_count, NULL);
+        rc = nuioa_profile_slice(&profile, policy, ranks, task_count, weights, &pairs,
+                                 &head.pair_count, NULL);
         nuioa_profile_free(&profile);
     }
     if (!rc && head.pair_count > FLOWS_PAIRS_MAX)
@@ -133,9 +108,7 @@ static bool is_part(const struct profile_part *part, uint32_t task_count)
     for (uint32_t i = 0; i < task_count; i++)
         if (!is_amount(part->weights[i]))
             return false;
-    return are_pairs(part->pairs, part->pair_count, task_count) && is_amount(part->sent) &&
-           is_amount(part->sent_off) && part->sent_off <= part->sent &&
-           part->profile_ranks <= NUIOA_PROFILE_RANKS_MAX;
+    return are_pairs(part->pairs, part->pair_count, task_count);
 }
 
 /* Returns 0 if the answer has a part for so many tasks. */
@@ -166,9 +139,6 @@ int flows_answer_read(const void *answer, size_t length, uint32_t task_count,
         .weights = calloc(task_count + 1, sizeof(*part->weights)),
         .pairs = calloc(head.pair_count + 1, sizeof(*part->pairs)),
         .pair_count = head.pair_count,
-        .sent = head.sent,
-        .sent_off = head.sent_off,
-        .profile_ranks = head.profile_ranks,
     };
     rc = part->weights && part->pairs ? 0 : -ENOMEM;
     if (!rc) {

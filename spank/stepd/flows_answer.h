@@ -17,10 +17,6 @@ struct profile_part {
     double *weights;          /* [task_count]; NULL: there is none */
     struct nuioa_pair *pairs; /* [pair_count]: bytes that two ranks exchange */
     uint32_t pair_count;
-    /* Bytes that the node's ranks send to other ranks, without collectives, and what of them leaves
-     * the node; the ranks of the profile. All 0 without weights. */
-    double sent, sent_off;
-    uint32_t profile_ranks;
 };
 
 /* More pairs than this no answer has. */

@@ -163,9 +163,6 @@ static size_t make_record(const struct step_run *c, const struct placement *plac
         .warnings = &c->faults,
         .text = text,
         .job_tasks = c->report->job_tasks,
-        .profile_ranks = c->profile.profile_ranks,
-        .sent = c->profile.sent,
-        .sent_off = c->profile.sent_off,
     };
     size_t length = record_make(&source, c->report->sender.memory->record);
     free(text);

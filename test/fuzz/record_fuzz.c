@@ -24,7 +24,7 @@ static void make_length(struct wire_record *head, size_t length)
     head->row_count %= 4;
     head->warning_count %= 3;
     size_t fixed = sizeof(*head) + head->nic_count * sizeof(struct wire_nic) +
-                   head->row_count * sizeof(struct nuioa_report_row) + head->warning_count * 256;
+                   head->row_count * sizeof(struct wire_row) + head->warning_count * 256;
     if (length < fixed)
         head->nic_count = head->row_count = head->warning_count = 0, fixed = sizeof(*head);
     head->text_length = (uint32_t)(length - fixed);

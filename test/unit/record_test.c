@@ -32,8 +32,6 @@ static void records(void **state)
     static const size_t doubles[] = { offsetof(struct wire_record, cost_before),
                                       offsetof(struct wire_record, cost_after),
                                       offsetof(struct wire_record, bound),
-                                      offsetof(struct wire_record, sent),
-                                      offsetof(struct wire_record, sent_off),
                                       sizeof(struct wire_record) + sizeof(struct wire_nic) +
                                           3 * sizeof(struct wire_row) +
                                           offsetof(struct wire_row, weight) };
@@ -173,28 +171,6 @@ static void rows_and_lines(void **state)
     plan_case_free(c);
 }
 
-/* More bytes cannot leave a node than its ranks send. */
-static void record_flows(void **state)
-{
-    (void)state;
-    static const struct {
-        double sent, off;
-        int rc;
-    } rows[] = {
-        { 0, 0, 0 }, { 5, 5, 0 }, { 5, 6, -EINVAL }, { 5, -1, -EINVAL }, { -1, 0, -EINVAL }
-    };
-    struct record record;
-    size_t length;
-    char *bytes = make_record(0, 2, "0", 1, &length);
-    struct wire_record *head = (void *)bytes;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        head->sent = rows[i].sent;
-        head->sent_off = rows[i].off;
-        assert_int_equal(record_read(bytes, length, &record), rows[i].rc);
-    }
-    free(bytes);
-}
-
 /* GPUs, the NICs beside them, and what NICs are for. */
 static void records_of_gpus(void **state)
 {
@@ -296,7 +272,7 @@ int main(void)
         cmocka_unit_test(records),         cmocka_unit_test(record_limits),
         cmocka_unit_test(record_texts),    cmocka_unit_test(made_records),
         cmocka_unit_test(records_of_gpus), cmocka_unit_test(long_records),
-        cmocka_unit_test(rows_and_lines),  cmocka_unit_test(record_flows),
+        cmocka_unit_test(rows_and_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,53 +399,6 @@ static void many_that_differ(void **state)
     summary_free(summary);
 }
 
-/* Adds up what three nodes have read: sent[i] bytes, of which off[i]
- * leave the node. */
-static char *of_flows(const double *sent, const double *off, uint32_t unread, uint32_t ranks)
-{
-    struct summary *summary = summary_new();
-    for (uint32_t i = 0; i < 3; i++) {
-        struct record record;
-        size_t length;
-        char *bytes = make_record(i, 2, "0", 2, &length);
-        struct wire_record *head = (void *)bytes;
-        head->profile_ranks = i == unread ? 0 : ranks;
-        head->sent = sent[i];
-        head->sent_off = off[i];
-        assert_int_equal(record_read(bytes, length, &record), 0);
-        summary_add(summary, &record);
-        free(bytes);
-    }
-    return text_of(summary);
-}
-
-/* Only where each node has read the profile, and the step has all its ranks, which are six. */
-static void off_node(void **state)
-{
-    (void)state;
-    const double sent[] = { 1e9, 2e9, 1e9 }, off[] = { 0, 1e9, 5e8 }, none[] = { 0, 0, 0 };
-    const struct {
-        const double *sent, *off;
-        uint32_t unread, ranks;
-        const char *line;
-    } rows[] = {
-        { sent, off, UINT32_MAX, 6,
-          "\noff node: 37.5 % of the profile's bytes, without collectives" },
-        { sent, none, UINT32_MAX, 4, "\noff node: 0.0 % of" },
-        { sent, off, 1, 6, NULL },
-        { sent, off, UINT32_MAX, 7, NULL },
-        { none, none, UINT32_MAX, 6, NULL },
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        char *text = of_flows(rows[i].sent, rows[i].off, rows[i].unread, rows[i].ranks);
-        if (rows[i].line)
-            assert_non_null(strstr(text, rows[i].line));
-        else
-            assert_null(strstr(text, "off node"));
-        free(text);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,7 +412,6 @@ int main(void)
         cmocka_unit_test(others),
         cmocka_unit_test(differences_of_gpus),
         cmocka_unit_test(many_that_differ),
-        cmocka_unit_test(off_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
