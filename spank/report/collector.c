@@ -130,11 +130,11 @@ static void open_record(struct collection *c, struct stranger *s)
     struct nuioa_error err;
     int rc = credential_decode(c->config.socket, s->bytes, &uid, &bytes, &length, &err);
     pthread_mutex_lock(&c->lock);
-    if (rc == -EIO || rc == -ENOMEM) {
+    if (rc == -EACCES) {
+        c->refusal = err;
+    } else if (rc && rc != -EBADMSG) {
         c->trouble = err;
         close_port(c);
-    } else if (rc == -EACCES) {
-        c->refusal = err;
     }
     bool taken = !rc && uid == geteuid() && take_record(c, s->fd, bytes, length);
     free(bytes);

@@ -9,12 +9,14 @@
 
 /* Encrypted MUNGE credentials that only one user can decode. None is ever made as root: a
  * credential of root's could be kept and used elsewhere. Without munged a call takes seconds,
- * with a stopped one more: a caller that cannot wait uses a child process.
+ * with a stopped one more: a caller that cannot wait uses a child process. The first call of the
+ * process loads libmunge, and not two threads at once may make it.
  *
  * credential.c defines these functions; in a build without MUNGE credential_none.c does, and all of
- * them fail with -EIO. `socket` is the path of munged's socket, "" for the default one. Errors are
- * -EIO if libmunge is missing or munged fails, -EACCES if munged or a check refuses the credential,
- * -EBADMSG if it is none, -EPERM if root wants to make one, and -ENOMEM; *err has the reason. */
+ * them fail with -EOPNOTSUPP. `socket` is the path of munged's socket, "" for the default one.
+ * Errors are -ENOENT if libmunge is missing, -EIO if munged fails, -EACCES if munged or a check
+ * refuses the credential, -EBADMSG if it is none, -EPERM if root wants to make one, and -ENOMEM;
+ * *err has the reason, which begins with "MUNGE: ". */
 
 /* Checks that this host has libmunge, and the socket, which a container may lack; munged is not
  * asked. Returns 0; or negative with *err, which says what to do. */

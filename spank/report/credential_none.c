@@ -8,7 +8,7 @@
 static int refuse(struct nuioa_error *err)
 {
     return nuioa_fail(
-        err, -EIO,
+        err, -EOPNOTSUPP,
         "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev)");
 }
 

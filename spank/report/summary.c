@@ -37,7 +37,7 @@ struct summary {
     struct node_class classes[CLASSES_MAX];
     uint32_t record_count;
     struct nuioa_report_totals totals; /* of the nodes that have a plan */
-    double heaviest; /* weight of a rank that has a row of its own */
+    double heaviest;                   /* weight of a rank that has a row of its own */
 };
 
 struct summary *summary_new(void)

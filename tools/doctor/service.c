@@ -11,9 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#ifdef HAVE_MUNGE
-#include "spank/report/libmunge.h"
-#endif
+#include "spank/report/credential.h"
 #include "tools/doctor/ask.h"
 #include "tools/doctor/checks.h"
 #include "topology/cache.h"
@@ -75,32 +73,24 @@ void doctor_check_loading(struct doctor *d)
 
 /* --- MUNGE ------------------------------------------------------------------------------------ */
 
-#ifdef HAVE_MUNGE
-
-/* Answers "y", "m" and why there is no library, or "n" and why it cannot sign and check. */
+/* Answers "y", also in a build without MUNGE; "m" and why there is no library; or "n" and why it
+ * cannot sign and check. */
 static void encode_and_decode(int fd, void *arg)
 {
     const char *socket = arg;
+    struct nuioa_error err = { "" };
     char *credential = NULL;
-    struct nuioa_error err;
+    void *bytes = NULL;
+    size_t length;
+    uid_t uid;
     doctor_become_nobody();
-    const struct libmunge *munge = libmunge_open(&err);
-    if (!munge) {
+    int rc = credential_make(socket, "", 0, &credential, &err);
+    if (!rc)
+        rc = credential_decode(socket, credential, &uid, &bytes, &length, &err);
+    if (rc == -ENOENT)
         doctor_answer(fd, 'm', err.text);
-        return;
-    }
-    munge_ctx_t context = munge->ctx_create();
-    munge_err_t code = context ? EMUNGE_SUCCESS : EMUNGE_NO_MEMORY;
-    if (code == EMUNGE_SUCCESS && *socket)
-        code = munge->ctx_set(context, MUNGE_OPT_SOCKET, socket);
-    if (code == EMUNGE_SUCCESS)
-        code = munge->ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
-    if (code == EMUNGE_SUCCESS)
-        code = munge->encode(&credential, context, NULL, 0);
-    if (code == EMUNGE_SUCCESS)
-        code = munge->decode(credential, context, NULL, NULL, NULL, NULL);
-    const char *text = context ? munge->ctx_strerror(context) : NULL;
-    doctor_answer(fd, code == EMUNGE_SUCCESS ? 'y' : 'n', text ? text : munge->strerror(code));
+    else
+        doctor_answer(fd, !rc || rc == -EOPNOTSUPP ? 'y' : 'n', err.text + strlen("MUNGE: "));
 }
 
 /* The socket is that of plugstack.conf, else that of AuthInfo in slurm.conf, else the library's. */
@@ -125,15 +115,6 @@ void doctor_check_munge(struct doctor *d)
         doctor_report(d, "munge-unreachable", "", "munged does not answer within %d ms.",
                       DOCTOR_ASK_MS);
 }
-
-#else
-
-void doctor_check_munge(struct doctor *d)
-{
-    (void)d;
-}
-
-#endif
 
 /* --- PMIx ------------------------------------------------------------------------------------- */
 
