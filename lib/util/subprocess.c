@@ -35,7 +35,7 @@ int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
 /* Limits the life of the child, in case the parent never ends it. */
 static void live_for(unsigned life_ms)
 {
-    struct itimerval life = { .it_value = { life_ms / 1000, life_ms % 1000 * 1000 + 1 } };
+    struct itimerval life = { .it_value = { life_ms / 1000, life_ms % 1000 * 1000 } };
     setitimer(ITIMER_REAL, &life, NULL);
 }
 
@@ -56,22 +56,19 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
     _exit(0);
 }
 
-/* Kills the child only while waitpid still knows it: if other code has reaped it already, its
- * process id may belong to another process. Returns false if it is still there. */
-static bool kill_and_reap(pid_t pid, int naps)
+/* Returns false if the child is still there after so long. */
+static bool reap(pid_t pid, unsigned wait_ms)
 {
     struct timespec nap = { .tv_nsec = 20000 };
-    pid_t got = waitpid(pid, NULL, WNOHANG);
-    if (got == 0)
-        kill(pid, SIGKILL);
-    for (int i = 0; i < naps; i++) {
+    for (int64_t end_ms = nuioa_clock_ms() + wait_ms;;) {
+        pid_t got = waitpid(pid, NULL, WNOHANG);
         if (got == pid || (got < 0 && errno != EINTR))
             return true;
+        if (nuioa_clock_ms() >= end_ms)
+            return false;
         nanosleep(&nap, NULL);
         nap.tv_nsec = nap.tv_nsec < 500000 ? nap.tv_nsec * 2 : 1000000;
-        got = waitpid(pid, NULL, WNOHANG);
     }
-    return false;
 }
 
 /* Reads until the child closes the pipe, the deadline (on the monotonic clock), or an error. */
@@ -141,25 +138,42 @@ int nuioa_subprocess_read(const struct nuioa_subprocess *child, unsigned deadlin
     return rc;
 }
 
-static bool end(struct nuioa_subprocess *child, int naps)
+/* Kills the child only while waitpid still knows it: if other code has reaped it already, its
+ * process id may belong to another process. Returns true if it has ended by itself within
+ * `wait_ms`, and sets *gone to false if it is still there `death_ms` after the kill. */
+static bool end(struct nuioa_subprocess *child, unsigned wait_ms, unsigned death_ms, bool *gone)
 {
+    *gone = true;
     if (child->pid <= 0)
         return true;
     close(child->fd);
-    bool gone = kill_and_reap(child->pid, naps);
+    bool ended = reap(child->pid, wait_ms);
+    if (!ended) {
+        kill(child->pid, SIGKILL);
+        *gone = reap(child->pid, death_ms);
+    }
     *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
-    return gone;
+    return ended;
 }
 
 /* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
 void nuioa_subprocess_end(struct nuioa_subprocess *child)
 {
-    end(child, 500);
+    bool gone;
+    end(child, 0, 500, &gone);
 }
 
 bool nuioa_subprocess_end_soon(struct nuioa_subprocess *child)
 {
-    return end(child, 20);
+    bool gone;
+    end(child, 0, 20, &gone);
+    return gone;
+}
+
+bool nuioa_subprocess_finish(struct nuioa_subprocess *child, unsigned wait_ms)
+{
+    bool gone;
+    return end(child, wait_ms, 100, &gone);
 }
 
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,

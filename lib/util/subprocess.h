@@ -27,10 +27,10 @@ struct nuioa_subprocess {
 
 /* Starts a child that runs work(fd, arg), and does not wait for it; the child has a copy of the
  * caller's memory, so `arg` stays the caller's. The child keeps the descriptor `keep` too, unless
- * it is -1. It dies after `life_ms` milliseconds, or when the calling thread ends, so that this
- * thread must live until then. Returns 0 and sets *child, which the same process must pass to
- * nuioa_subprocess_end; or returns the negative errno of pipe2 or fork, and there is no child. The
- * caller's signal mask and other descriptors do not change. */
+ * it is -1. It dies after `life_ms` milliseconds, or never if that is 0; and when the calling
+ * thread ends, so that this thread must live until then. Returns 0 and sets *child, which the same
+ * process must pass to nuioa_subprocess_end; or returns the negative errno of pipe2 or fork, and
+ * there is no child. The caller's signal mask and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
@@ -50,6 +50,11 @@ void nuioa_subprocess_end(struct nuioa_subprocess *child);
 
 /* Does the same, but waits for 20 ms at most. Returns false if the child is left behind. */
 bool nuioa_subprocess_end_soon(struct nuioa_subprocess *child);
+
+/* Closes the pipe, by which the child may see that it is to end: poll(2) reports POLLERR for its
+ * end. Waits `wait_ms` for that, then does as nuioa_subprocess_end, but waits for 100 ms at most.
+ * Returns true if the child has ended by itself, or there is none. */
+bool nuioa_subprocess_finish(struct nuioa_subprocess *child, unsigned wait_ms);
 
 /* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
  * nuioa_subprocess_start without `keep`, a nuioa_subprocess_read, and a nuioa_subprocess_end in

@@ -9,17 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spank/report/credential.h"
 #include "spank/report/listener.h"
 #include "spank/report/summary.h"
 #include "util/clock.h"
-#include "util/descriptors.h"
 
 /* When the step is over: how long srun waits for the child; how long the child waits for records
  * that are on their way; when it no longer waits for munged. */
@@ -42,8 +38,8 @@ struct stranger {
 struct collection {
     struct collector_config config;
     int listener; /* -1: closed */
-    int control;
-    bool over; /* the step is */
+    int control;  /* a pipe to srun, whose end is an error when the step is over */
+    bool over;    /* the step is */
     uint32_t stranger_count, refused;
     struct stranger strangers[COLLECTOR_STRANGERS_MAX];
     uint32_t record_count;
@@ -197,7 +193,7 @@ static bool serve(struct collection *c, int wait_ms)
 {
     bool accepts = c->stranger_count < COLLECTOR_STRANGERS_MAX;
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
-        { .fd = c->over ? -1 : c->control, .events = POLLIN },
+        { .fd = c->over ? -1 : c->control },
         { .fd = accepts ? c->listener : -1, .events = POLLIN },
     };
     struct stranger *of[COLLECTOR_STRANGERS_MAX];
@@ -280,7 +276,7 @@ static void print(struct collection *c)
 
 static void await_end(const struct collection *c)
 {
-    struct pollfd end = { .fd = c->control, .events = POLLIN };
+    struct pollfd end = { .fd = c->control };
     poll(&end, 1, -1);
 }
 
@@ -298,90 +294,48 @@ static void *print_late(void *arg)
     _exit(0);
 }
 
-/* Descriptors of srun must not stay open here: other processes wait for their end. It ignores ^C
- * from the terminal, because srun decides what that means. */
-static void leave_srun(struct collection *c)
+/* What the child inherits: other processes wait for the end of srun's standard files. */
+struct inherited {
+    int listener;
+    const struct collector_config *config;
+};
+
+/* It ignores ^C from the terminal, because srun decides what that means. */
+static void run(int control, void *arg)
 {
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
+    const struct inherited *srun = arg;
+    pthread_t late;
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    nuioa_close_all_but(c->listener, c->control);
-}
-
-static _Noreturn void run(int listener, int control, const struct collector_config *config,
-                          pid_t parent)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    pthread_t late;
+    if (null > STDOUT_FILENO)
+        close(null);
     struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
     if (!c || !(c->summary = summary_new()))
-        _exit(1);
-    c->config = *config;
-    c->listener = listener;
+        return;
+    c->config = *srun->config;
+    c->listener = srun->listener;
     c->control = control;
-    leave_srun(c);
     pthread_mutex_init(&c->lock, NULL);
     pthread_create(&late, NULL, print_late, c);
     collect(c);
     print(c);
     await_end(c); /* else it would stay in srun's list of processes, having ended */
-    _exit(0);
 }
 
 /* --- srun --- */
 
-int collector_start(struct collector *collector, int listener,
+int collector_start(struct nuioa_subprocess *collector, int listener,
                     const struct collector_config *config)
 {
-    int ends[2];
-    *collector = (struct collector)COLLECTOR_NONE;
-    if (pipe2(ends, O_CLOEXEC))
-        return -errno;
-    sigset_t all, before; /* no handler of srun's may run in the child */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0) {
-        close(ends[1]);
-        run(listener, ends[0], config, parent);
-    }
-    int rc = pid < 0 ? -errno : 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close(ends[0]);
-    if (rc < 0)
-        close(ends[1]);
-    else
-        *collector = (struct collector){ pid, ends[1] };
-    return rc;
+    struct inherited srun = { listener, config };
+    return nuioa_subprocess_start(collector, run, &srun, listener, 0);
 }
 
-/* The child is killed only while waitpid() still knows it: if other code has reaped it, its process
- * id may belong to another process. */
-int collector_end(struct collector *collector)
+int collector_end(struct nuioa_subprocess *collector)
 {
-    struct timespec nap = { .tv_nsec = 100000 };
-    int64_t until_ms = nuioa_clock_ms() + END_MS;
-    pid_t pid = collector->pid, got;
-    if (pid <= 0)
-        return 0;
-    close(collector->control);
-    *collector = (struct collector)COLLECTOR_NONE;
-    while (!(got = waitpid(pid, NULL, WNOHANG)) && nuioa_clock_ms() < until_ms)
-        nanosleep(&nap, NULL);
-    if (got)
-        return 0;
-    kill(pid, SIGKILL);
-    for (int i = 0; i < 1000 && !waitpid(pid, NULL, WNOHANG); i++)
-        nanosleep(&nap, NULL);
-    return -ETIMEDOUT;
+    return nuioa_subprocess_finish(collector, END_MS) ? 0 : -ETIMEDOUT;
 }

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "util/subprocess.h"
 
 /* srun's side of a report (wire.h): a child of srun that owns the port, opens and merges the nodes'
  * records, and prints. srun itself has no descriptor, no thread and no memory for it, and what is
@@ -29,28 +30,17 @@ struct collector_config {
     void (*print)(const char *text); /* prints a text of many lines */
 };
 
-struct collector {
-    pid_t pid;   /* 0: there is none */
-    int control; /* closing it tells the child that the step is over; -1: none */
-};
-
-/* The value without a child. */
-#define COLLECTOR_NONE \
-    { \
-        0, -1 \
-    }
-
 /* Forks the child, which takes records from the descriptor `listener` (listener.h) of the process's
  * own user. It shuts the listener down when it needs no more connections, for all processes that
  * have a copy of it. It prints when all records are there, or when the step is over; then it ends.
  * It also ends when the calling thread does. Returns 0 and *collector, which collector_end() ends;
  * or -errno. The caller closes its own copy of `listener`. */
-int collector_start(struct collector *collector, int listener,
+int collector_start(struct nuioa_subprocess *collector, int listener,
                     const struct collector_config *config);
 
 /* When the step is over: waits for a second at most until the child has printed and ended. Returns
  * 0, also without a child; or -ETIMEDOUT: it had not ended, and was killed, which takes 0.1 s more
  * at most. */
-int collector_end(struct collector *collector);
+int collector_end(struct nuioa_subprocess *collector);
 
 #endif

@@ -28,7 +28,7 @@
 
 struct report_srun {
     int listener; /* -1: not open */
-    struct collector collector;
+    struct nuioa_subprocess collector;
     unsigned components; /* of a heterogeneous job that have been seen; else 1 */
     bool begun;          /* the child was started, or could not be */
 };
@@ -110,7 +110,7 @@ void report_srun_prepare(struct srun_context *c)
         return;
     c->report = malloc(sizeof(*c->report));
     if (c->report)
-        *c->report = (struct report_srun){ -1, COLLECTOR_NONE, 1, false };
+        *c->report = (struct report_srun){ -1, NUIOA_SUBPROCESS_NONE, 1, false };
 }
 
 /* The list of nodes is the allocation's. Of a step on some of its nodes srun does not know which.

@@ -215,7 +215,7 @@ static void collect_all(uint8_t flags)
         return; /* as run() */
     struct collection *c = calloc(1, sizeof(*c));
     INPUT_CHECK(!pipe2(ends, O_CLOEXEC));
-    test.control = ends[1];
+    test.control = ends[0];
     test.listener = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     c->config = (struct collector_config){
         .socket = "",
@@ -227,13 +227,13 @@ static void collect_all(uint8_t flags)
         .print = print_text,
     };
     c->listener = test.listener;
-    c->control = ends[0];
+    c->control = ends[1];
     c->summary = summary;
     collect(c);
     INPUT_CHECK(c->listener < 0 && c->refused < COLLECTOR_REFUSED_MAX + COLLECTOR_STRANGERS_MAX);
     INPUT_CHECK(c->record_count <= test.opened && c->record_count <= WIRE_NODES_MAX);
     print(c);
-    close(ends[0]);
+    close(ends[1]);
     if (test.control >= 0)
         close(test.control);
     summary_free(c->summary);

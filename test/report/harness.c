@@ -115,7 +115,7 @@ struct beginning {
 static _Noreturn void run_srun(const struct srun *s, const char *socket, uint32_t nodes, int from,
                                int to)
 {
-    struct collector collector;
+    struct nuioa_subprocess collector;
     struct beginning beginning = { 0 };
     struct srun_result r = { 0 };
     struct rusage usage;

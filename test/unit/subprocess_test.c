@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -220,6 +221,26 @@ TEST(test_child_life)
     assert_int_equal(end.si_status, SIGALRM);
     nuioa_subprocess_end(&child);
     nuioa_subprocess_end(&child); /* there is none now */
+    leak_check_end(&before);
+}
+
+static void wait_for_parent(int fd, void *arg)
+{
+    (void)arg;
+    nuioa_subprocess_write(fd, "", 1);
+    poll(&(struct pollfd){ .fd = fd }, 1, -1);
+}
+
+/* The end of the pipe ends a child that looks for it, without a limit of life. */
+TEST(test_child_finishes)
+{
+    struct nuioa_subprocess child;
+    struct leak_check before = leak_check_begin();
+    assert_int_equal(nuioa_subprocess_start(&child, wait_for_parent, NULL, -1, 0), 0);
+    assert_true(nuioa_subprocess_finish(&child, DEADLINE_MS));
+    assert_true(nuioa_subprocess_finish(&child, DEADLINE_MS)); /* there is none now */
+    assert_int_equal(nuioa_subprocess_start(&child, wait_long, NULL, -1, 0), 0);
+    assert_false(nuioa_subprocess_finish(&child, 1));
     leak_check_end(&before);
 }
 
