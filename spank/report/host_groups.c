@@ -2,6 +2,8 @@
 #include "spank/report/host_groups.h"
 
 #include <slurm/slurm.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +12,14 @@
 /* hostlist_t is a pointer in some releases of Slurm and a struct in others, whose functions take a
  * pointer to it. void * converts to both. */
 
-void host_groups_add(struct host_groups *groups, const char *host, const char *text)
+void host_groups_add(struct host_groups *groups, const char *host, const char *fmt, ...)
 {
+    char text[sizeof(groups->texts->text)];
     uint32_t i = 0;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
     while (i < groups->count && strcmp(groups->texts[i].text, text))
         i++;
     if (i == HOST_GROUPS_MAX) {
@@ -21,7 +28,7 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *t
     }
     struct host_group *t = &groups->texts[i];
     if (i == groups->count) {
-        nuioa_copy(t->text, sizeof(t->text), text);
+        memcpy(t->text, text, sizeof(text));
         t->hosts = slurm_hostlist_create(NULL);
         t->count = 0;
         groups->count++;
@@ -53,7 +60,7 @@ void host_groups_others(const struct host_group *group, const char *all, uint32_
         if (group->hosts && slurm_hostlist_find(group->hosts, host) >= 0)
             here++;
         else
-            host_groups_add(&others, host, "");
+            host_groups_add(&others, host, "%s", "");
     if (others.count && here == group->count && here + others.texts[0].count == count)
         host_groups_names(&others.texts[0], names, size);
     else

@@ -23,10 +23,11 @@ struct host_groups {
     struct host_group texts[HOST_GROUPS_MAX];
 };
 
-/* Adds `host` to the group whose text is `text`, which is made if there is none. It copies both.
- * Callers add hosts in the order of nodes. If there are HOST_GROUPS_MAX groups with other texts, it
- * only adds 1 to `omitted`. */
-void host_groups_add(struct host_groups *groups, const char *host, const char *text);
+/* Adds `host` to the group with this text, formatted as by printf and cut if it is too long, which
+ * is made if there is none. Callers add hosts in the order of nodes. If there are HOST_GROUPS_MAX
+ * groups with other texts, it only adds 1 to `omitted`. */
+void host_groups_add(struct host_groups *groups, const char *host, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Frees what the groups own, and makes *groups empty. The struct itself belongs to the caller. */
 void host_groups_free(struct host_groups *groups);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/report/node_diff.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,22 +15,6 @@ uint64_t node_diff_digest(const struct record *r)
     return nuioa_hash(digest, r->nics, r->head->nic_count * sizeof(*r->nics));
 }
 
-/* Where the texts go, and whose they are. */
-struct writer {
-    struct host_groups *groups;
-    const char *host;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(const struct writer *w, const char *fmt, ...)
-{
-    char text[128];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    host_groups_add(w->groups, w->host, text);
-}
-
 static const struct wire_nic *find(const struct record *r, const char *label)
 {
     for (uint32_t i = 0; i < r->head->nic_count; i++)
@@ -43,87 +26,80 @@ static const struct wire_nic *find(const struct record *r, const char *label)
 /* A NIC may differ in these facts; each has its words in front of it. */
 enum fact { KIND, STATE, PLACE, RATE, PURPOSE, GPUS, FACTS };
 static const char verbs[FACTS][16] = { "is", "is", "is on", "has", "is", "is beside" };
+typedef char facts[FACTS][64];
 
-/* Such as "NUMA node 1" or "GPUs 0-1". */
-static const char *list_of(const char *what, const char *numbers, char *text, size_t size)
+/* Writes such as "NUMA node 1" or "GPUs 0-1". */
+static void put_list(char text[64], const char *what, const char *numbers, const char *none)
 {
-    snprintf(text, size, "%s%s %s", what, numbers[strcspn(numbers, ",-")] ? "s" : "", numbers);
-    return text;
+    if (*numbers)
+        snprintf(text, 64, "%s%s %s", what, numbers[strcspn(numbers, ",-")] ? "s" : "", numbers);
+    else
+        nuioa_copy(text, 64, none);
 }
 
-/* Returns the fact, which may be written into text[size]. */
-static const char *fact_of(const struct wire_nic *nic, enum fact fact, char *text, size_t size)
+static void put_facts(facts facts, const struct wire_nic *nic)
 {
     const char *role = nuioa_nic_role_name((enum nuioa_nic_role)nic->role);
-    switch (fact) {
-    case KIND: return nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind);
-    case STATE: return nuioa_nic_state_name((enum nuioa_nic_state)nic->state);
-    case PLACE:
-        return *nic->numas ? list_of("NUMA node", nic->numas, text, size) : "an unknown NUMA node";
-    case RATE:
-        return nic->rate_mbps ? nuioa_report_rate(nic->rate_mbps, text, size) : "an unknown rate";
-    case PURPOSE:
-        if (!role)
-            return "of an unknown role";
-        snprintf(text, size, "%sfor %s", nic->role_source == NUIOA_ROLE_BY_GUESS ? "perhaps " : "",
-                 role);
-        return text;
-    default: return *nic->gpus ? list_of("GPU", nic->gpus, text, size) : "no GPU";
-    }
+    bool guessed = nic->role_source == NUIOA_ROLE_BY_GUESS;
+    nuioa_copy(facts[KIND], 64, nuioa_nic_kind_name((enum nuioa_nic_kind)nic->kind));
+    nuioa_copy(facts[STATE], 64, nuioa_nic_state_name((enum nuioa_nic_state)nic->state));
+    put_list(facts[PLACE], "NUMA node", nic->numas, "an unknown NUMA node");
+    nuioa_copy(facts[RATE], 64, "an unknown rate");
+    if (nic->rate_mbps)
+        nuioa_report_rate(nic->rate_mbps, facts[RATE], 64);
+    nuioa_copy(facts[PURPOSE], 64, "of an unknown role");
+    if (role)
+        snprintf(facts[PURPOSE], 64, "%sfor %s", guessed ? "perhaps " : "", role);
+    put_list(facts[GPUS], "GPU", nic->gpus, "no GPU");
 }
 
 /* Where the GPUs are others, those beside a NIC say nothing more. */
-static void compare_nic(const struct writer *w, const struct wire_nic *usual,
+static void compare_nic(struct host_groups *groups, const char *host, const struct wire_nic *usual,
                         const struct wire_nic *other, bool same_gpus)
 {
-    for (enum fact i = 0; i < (same_gpus ? FACTS : GPUS); i++) {
-        char here[64], there[64];
-        const char *is = fact_of(other, i, here, sizeof(here));
-        const char *elsewhere = fact_of(usual, i, there, sizeof(there));
-        if (strcmp(is, elsewhere))
-            put(w, "%s %s %s, elsewhere %s%s", other->label, verbs[i], is, i == PLACE ? "on " : "",
-                elsewhere);
-    }
+    facts here, there;
+    put_facts(here, other);
+    put_facts(there, usual);
+    for (enum fact i = 0; i < (same_gpus ? FACTS : GPUS); i++)
+        if (strcmp(here[i], there[i]))
+            host_groups_add(groups, host, "%s %s %s, elsewhere %s%s", other->label, verbs[i],
+                            here[i], i == PLACE ? "on " : "", there[i]);
     if (strcmp(usual->fabric, other->fabric) && *usual->fabric && *other->fabric)
-        put(w, "%s is in InfiniBand subnet %s, elsewhere %s", other->label, other->fabric,
-            usual->fabric);
+        host_groups_add(groups, host, "%s is in InfiniBand subnet %s, elsewhere %s", other->label,
+                        other->fabric, usual->fabric);
     if (usual->usable != other->usable && usual->state == other->state &&
         usual->role == other->role)
-        put(w, "%s is %s", other->label, other->usable ? "usable, elsewhere not" : "not usable");
+        host_groups_add(groups, host, "%s is %s", other->label,
+                        other->usable ? "usable, elsewhere not" : "not usable");
 }
 
-static void compare_count(const struct writer *w, const char *what, uint32_t usual, uint32_t other)
+static void compare_count(struct host_groups *groups, const char *host, const char *what,
+                          uint32_t usual, uint32_t other)
 {
     if (usual != other)
-        put(w, "%u %s%s, elsewhere %u", other, what, nuioa_report_plural(other), usual);
-}
-
-/* Returns true if both have the same GPUs. */
-static bool compare_gpus(const struct writer *w, const struct wire_record *usual,
-                         const struct wire_record *other)
-{
-    bool same_kinds = !strcmp(usual->gpus, other->gpus);
-    compare_count(w, "GPU", usual->gpu_count, other->gpu_count);
-    if (!same_kinds && usual->gpu_count && other->gpu_count)
-        put(w, "GPUs are %s, elsewhere %s", other->gpus, usual->gpus);
-    return same_kinds && usual->gpu_count == other->gpu_count;
+        host_groups_add(groups, host, "%u %s%s, elsewhere %u", other, what,
+                        nuioa_report_plural(other), usual);
 }
 
 void node_diff_add(struct host_groups *groups, const char *host, const struct record *usual,
                    const struct record *other)
 {
-    const struct writer w = { groups, host };
-    compare_count(&w, "NUMA node", usual->head->numa_count, other->head->numa_count);
-    compare_count(&w, "core", usual->head->core_count, other->head->core_count);
-    bool same_gpus = compare_gpus(&w, usual->head, other->head);
+    const struct wire_record *a = usual->head, *b = other->head;
+    bool same_gpus = !strcmp(a->gpus, b->gpus);
+    compare_count(groups, host, "NUMA node", a->numa_count, b->numa_count);
+    compare_count(groups, host, "core", a->core_count, b->core_count);
+    compare_count(groups, host, "GPU", a->gpu_count, b->gpu_count);
+    if (!same_gpus && a->gpu_count && b->gpu_count)
+        host_groups_add(groups, host, "GPUs are %s, elsewhere %s", b->gpus, a->gpus);
+    same_gpus = same_gpus && a->gpu_count == b->gpu_count;
     for (uint32_t i = 0; i < usual->head->nic_count; i++) {
         const struct wire_nic *nic = find(other, usual->nics[i].label);
         if (nic)
-            compare_nic(&w, &usual->nics[i], nic, same_gpus);
+            compare_nic(groups, host, &usual->nics[i], nic, same_gpus);
         else
-            put(&w, "no %s", usual->nics[i].label);
+            host_groups_add(groups, host, "no %s", usual->nics[i].label);
     }
     for (uint32_t i = 0; i < other->head->nic_count; i++)
         if (!find(usual, other->nics[i].label))
-            put(&w, "has %s, others have not", other->nics[i].label);
+            host_groups_add(groups, host, "has %s, others have not", other->nics[i].label);
 }

@@ -13,8 +13,7 @@
 uint64_t node_diff_digest(const struct record *record);
 
 /* Adds to the groups a text for each difference of the node `other` from the node `usual`, such as
- * "no mlx5_0:1", "4 GPUs, elsewhere 8" or "mlx5_0:1 is down, elsewhere active", as one of `host`. A
- * text has at most 127 bytes; a longer one is cut. */
+ * "no mlx5_0:1", "4 GPUs, elsewhere 8" or "mlx5_0:1 is down, elsewhere active", as one of `host`. */
 void node_diff_add(struct host_groups *groups, const char *host, const struct record *usual,
                    const struct record *other);
 

@@ -10,6 +10,7 @@
 #include "spank/report/host_groups.h"
 #include "spank/report/node_diff.h"
 #include "util/hash.h"
+#include "util/text.h"
 
 /* More classes are neither told apart nor printed. */
 #define CLASSES_MAX 1024
@@ -19,14 +20,12 @@
 struct node_class {
     uint64_t digest, inventory;
     uint32_t count;
-    uint32_t first;       /* lowest position of its nodes */
-    struct record *model; /* the record of one of its nodes, which is kept whole */
+    const struct record *model; /* the record of its first node, which is kept whole */
 };
 
 struct node {
-    struct record
-        record; /* a copy, owned; without a head: it has not come, or there is no memory */
-    struct node_class *equals; /* NULL: there are too many classes */
+    struct record record; /* a copy, owned; no head: it has not come, or there is no memory */
+    const struct node_class *equals; /* NULL: there are too many classes */
 };
 
 /* Most of it is never written, and needs no memory. */
@@ -45,15 +44,10 @@ struct summary *summary_new(void)
     return calloc(1, sizeof(struct summary));
 }
 
-static void free_record(const struct record *r)
-{
-    free((void *)r->head);
-}
-
 void summary_free(struct summary *s)
 {
     for (uint32_t i = 0; i < s->node_count; i++)
-        free_record(&s->nodes[i].record);
+        free((void *)s->nodes[i].record.head);
     free(s);
 }
 
@@ -77,36 +71,20 @@ static uint64_t digest_of(const struct record *r)
     return digest;
 }
 
-/* Returns the class of a node, or NULL if there is no room for another one. */
-static struct node_class *class_of(struct summary *s, uint32_t place)
+/* Returns the class with this digest, or a new one, which has no nodes; or NULL if there is no room
+ * for another one. */
+static struct node_class *class_of(struct summary *s, uint64_t digest)
 {
-    struct record *r = &s->nodes[place].record;
-    uint64_t digest = digest_of(r);
     uint32_t i = 0;
     while (i < s->class_count && s->classes[i].digest != digest)
         i++;
     if (i == CLASSES_MAX)
         return NULL;
-    struct node_class *c = &s->classes[i];
-    if (i == s->class_count) {
-        *c = (struct node_class){ digest, node_diff_digest(r), 0, place, r };
-        s->class_count++;
-    }
-    c->count++;
-    c->first = place < c->first ? place : c->first;
-    return c;
+    s->classes[i].digest = digest;
+    return &s->classes[i];
 }
 
 /* --- collecting --- */
-
-/* In a large job only the model of each class keeps what is not printed for each node. */
-static void shorten(struct node *node)
-{
-    const struct record whole = node->record;
-    if (whole.head && !(node->equals && node->equals->model == &node->record) &&
-        record_copy(&whole, false, &node->record))
-        free_record(&whole);
-}
 
 static bool is_large(const struct summary *s)
 {
@@ -133,22 +111,26 @@ static void add_totals(struct nuioa_report_totals *t, const struct wire_record *
     t->policy = (enum nuioa_policy)h->policy;
 }
 
+/* In a large job only the model of each class keeps what is not printed for each node. */
 void summary_add(struct summary *s, const struct record *r)
 {
     uint32_t place = r->head->seal.node;
-    bool was_large = is_large(s);
+    struct node *node = &s->nodes[place];
+    struct node_class *c = class_of(s, digest_of(r));
     s->node_count = place < s->node_count ? s->node_count : place + 1;
     s->record_count++;
     add_totals(&s->totals, r->head);
     for (uint32_t i = 0; i < r->head->row_count; i++)
         if (r->rows[i].count == 1)
             s->heaviest = fmax(s->heaviest, r->rows[i].weight);
-    if (record_copy(r, true, &s->nodes[place].record))
-        s->nodes[place].equals = class_of(s, place);
-    for (uint32_t i = 0; !was_large && is_large(s) && i < s->node_count; i++)
-        shorten(&s->nodes[i]);
-    if (was_large)
-        shorten(&s->nodes[place]);
+    if (!record_copy(r, !is_large(s) || (c && !c->count), &node->record) || !c)
+        return;
+    if (!c->count++) {
+        c->inventory = node_diff_digest(r);
+        c->model = &node->record;
+        s->class_count++;
+    }
+    node->equals = c;
 }
 
 /* --- the text --- */
@@ -195,31 +177,29 @@ static void print_ranks(const struct summary *s, FILE *out)
 }
 
 /* Writes the number of ranks for each level: "0:4 1:12". */
-static void level_text(const struct record *r, char *text, size_t size)
+static const char *level_text(const struct record *r, char *text, size_t size)
 {
-    size_t used = 0;
-    *text = '\0';
-    for (uint32_t level = 0; level <= UINT8_MAX + 1u && used < size; level++) {
-        uint32_t count = 0, wanted = level > UINT8_MAX ? UINT32_MAX : level;
-        char name[12] = "-";
-        if (wanted != UINT32_MAX)
-            snprintf(name, sizeof(name), "%u", level);
-        for (uint32_t i = 0; i < r->head->row_count; i++)
-            count += r->rows[i].level == wanted ? r->rows[i].count : 0;
-        if (count)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s:%u", used ? " " : "", name, count);
+    struct nuioa_text out = nuioa_text_in(text, size);
+    for (uint32_t i = 0; i <= UINT8_MAX + 1u; i++) {
+        uint32_t count = 0, level = i > UINT8_MAX ? UINT32_MAX : i;
+        for (uint32_t k = 0; k < r->head->row_count; k++)
+            count += r->rows[k].level == level ? r->rows[k].count : 0;
+        if (count && level == UINT32_MAX)
+            nuioa_text_add(&out, "%s-:%u", out.used ? " " : "", count);
+        else if (count)
+            nuioa_text_add(&out, "%s%u:%u", out.used ? " " : "", level, count);
     }
+    return text;
 }
 
-static void nic_text(const struct record *r, char *text, size_t size)
+static const char *nic_text(const struct record *r, char *text, size_t size)
 {
-    size_t used = 0;
-    *text = '\0';
-    for (uint32_t i = 0; i < r->head->nic_count && used < size; i++)
+    struct nuioa_text out = nuioa_text_in(text, size);
+    for (uint32_t i = 0; i < r->head->nic_count; i++)
         if (r->nics[i].usable)
-            used += (size_t)snprintf(text + used, size - used, "%s%s@%s", used ? " " : "",
-                                     r->nics[i].label, *r->nics[i].numas ? r->nics[i].numas : "?");
+            nuioa_text_add(&out, "%s%s@%s", out.used ? " " : "", r->nics[i].label,
+                           *r->nics[i].numas ? r->nics[i].numas : "?");
+    return out.used ? text : "-";
 }
 
 static void add_class(const struct summary *s, const struct node_class *c,
@@ -227,23 +207,21 @@ static void add_class(const struct summary *s, const struct node_class *c,
 {
     struct host_groups groups = { 0 };
     const char *numas = "-";
-    char names[NUIOA_TEXT_TABLE_CELL], text[128];
+    char text[128];
     for (uint32_t i = 0; i < s->node_count; i++)
         if (s->nodes[i].equals == c)
-            host_groups_add(&groups, host_of(&s->nodes[i].record), "");
-    host_groups_names(&groups.texts[0], names, sizeof(names));
-    host_groups_free(&groups);
+            host_groups_add(&groups, host_of(&s->nodes[i].record), "%s", "");
     for (uint32_t i = 0; i < c->model->head->row_count; i++)
         if (c->model->rows[i].leads)
             numas = c->model->rows[i].numas;
     nuioa_text_table_add(table, "%u", c->count);
-    nuioa_text_table_add(table, "%s", names);
-    nuioa_text_table_add(table, "%u", c->model->head->task_count);
-    nic_text(c->model, text, sizeof(text));
-    nuioa_text_table_add(table, "%s", *text ? text : "-");
-    level_text(c->model, text, sizeof(text));
+    host_groups_names(&groups.texts[0], text, NUIOA_TEXT_TABLE_CELL);
     nuioa_text_table_add(table, "%s", text);
+    nuioa_text_table_add(table, "%u", c->model->head->task_count);
+    nuioa_text_table_add(table, "%s", nic_text(c->model, text, sizeof(text)));
+    nuioa_text_table_add(table, "%s", level_text(c->model, text, sizeof(text)));
     nuioa_text_table_add(table, "%s", numas);
+    host_groups_free(&groups);
 }
 
 /* Returns false for nodes that could not say what they are, and where their ranks are. */
@@ -302,33 +280,28 @@ static void print_reasons(const struct summary *s, FILE *out)
     const struct record *r;
     for (uint32_t i = 0; i < s->node_count; i++)
         if ((r = record_of(s, i)))
-            host_groups_add(&groups, host_of(r), r->head->reason);
+            host_groups_add(&groups, host_of(r), "%s", r->head->reason);
     for (uint32_t k = 0; k < NUIOA_ADVICE_COUNT; k++)
         for (uint32_t i = 0; i < s->node_count; i++)
             if ((r = record_of(s, i)) && r->head->advice & 1u << k)
-                host_groups_add(&groups, host_of(r), nuioa_advice_text((enum nuioa_advice)k));
+                host_groups_add(&groups, host_of(r), "%s", nuioa_advice_text((enum nuioa_advice)k));
     print_groups(&groups, !only_record(s), 0, out);
     host_groups_free(&groups);
 }
 
-/* Returns the class whose inventory most nodes share; the others are compared with it. NULL: no
- * node has a plan. */
+/* Returns the first class whose inventory most nodes share; the others are compared with it. NULL:
+ * no node has a plan. */
 static const struct node_class *usual_class(const struct summary *s)
 {
-    const struct node_class *best = NULL;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < s->class_count; i++) {
-        const struct node_class *c = &s->classes[i];
-        uint32_t count = 0;
-        if (!has_plan(c))
+    const struct node_class *best = NULL, *c;
+    for (uint32_t i = 0, most = 0, count; i < s->node_count; i++) {
+        if (!(c = s->nodes[i].equals) || !has_plan(c))
             continue;
+        count = 0;
         for (uint32_t k = 0; k < s->class_count; k++)
-            if (s->classes[k].inventory == c->inventory)
-                count += s->classes[k].count;
-        if (!best || count > most || (count == most && c->first < best->first)) {
-            most = count;
-            best = c;
-        }
+            count += s->classes[k].inventory == c->inventory ? s->classes[k].count : 0;
+        best = count > most ? c : best;
+        most = count > most ? count : most;
     }
     return best;
 }
@@ -375,11 +348,7 @@ char *summary_text(const struct summary *s, bool explain)
     nuioa_report_cost(&s->totals, out);
     if (explain)
         print_explanations(s, out);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return nuioa_text_close(out, &text);
 }
 
 void summary_warnings(const struct summary *s, void (*say)(const char *line))
@@ -389,7 +358,7 @@ void summary_warnings(const struct summary *s, void (*say)(const char *line))
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct record *r = record_of(s, i);
         for (uint32_t k = 0; r && k < r->head->warning_count; k++)
-            host_groups_add(&groups, host_of(r), r->warnings[k]);
+            host_groups_add(&groups, host_of(r), "%s", r->warnings[k]);
     }
     for (uint32_t i = 0; i < groups.count; i++) {
         snprintf(line, sizeof(line), "%s: %s",
@@ -405,7 +374,7 @@ void summary_absent(const struct summary *s, const char *nodes, uint32_t node_co
     struct host_groups answered = { 0 };
     for (uint32_t i = 0; i < s->node_count; i++)
         if (record_of(s, i))
-            host_groups_add(&answered, host_of(record_of(s, i)), "");
+            host_groups_add(&answered, host_of(record_of(s, i)), "%s", "");
     host_groups_others(&answered.texts[0], nodes, node_count, names, size);
     host_groups_free(&answered);
 }

@@ -234,7 +234,7 @@ static void many_texts(void **state)
     char text[16];
     for (unsigned i = 0; i < 2 * HOST_GROUPS_MAX; i++) {
         snprintf(text, sizeof(text), "%u", i);
-        host_groups_add(&groups, "n1", text);
+        host_groups_add(&groups, "n1", "%s", text);
     }
     assert_int_equal(groups.count, HOST_GROUPS_MAX);
     assert_int_equal(groups.omitted, HOST_GROUPS_MAX);
@@ -255,8 +255,8 @@ static void others(void **state)
     };
     struct host_groups groups = { 0 };
     char names[16];
-    host_groups_add(&groups, "n2", "");
-    host_groups_add(&groups, "n4", "");
+    host_groups_add(&groups, "n2", "%s", "");
+    host_groups_add(&groups, "n4", "%s", "");
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         host_groups_others(&groups.texts[0], rows[i].all, rows[i].count, names, sizeof(names));
         assert_string_equal(names, rows[i].names);
