@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,6 @@
 #define CONSEQUENCE "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)"
 
 struct stranger {
-    bool is_there; /* else this place is free, and the rest undefined */
     int fd;
     int64_t since_ms;
     size_t length; /* of what has come */
@@ -60,11 +60,12 @@ static void close_port(struct collection *c)
     c->listener = -1;
 }
 
+/* The last stranger takes the place of the one that goes: a loop that drops begins at the end. */
 static void drop(struct collection *c, struct stranger *s)
 {
+    const struct stranger *last = &c->strangers[--c->stranger_count];
     close(s->fd);
-    s->is_there = false;
-    c->stranger_count--;
+    memmove(s, last, offsetof(struct stranger, bytes) + last->length);
 }
 
 static void refuse(struct collection *c, struct stranger *s)
@@ -143,72 +144,65 @@ static void open_record(struct collection *c, struct stranger *s)
 
 /* --- connections --- */
 
-static void receive(struct collection *c, struct stranger *s)
+/* Returns true if the stranger has left its place. */
+static bool receive(struct collection *c, struct stranger *s)
 {
     ssize_t got = recv(s->fd, s->bytes + s->length, WIRE_SEALED_MAX - s->length, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN)
-        return;
+        return false;
     bool whole = got > 0 && memchr(s->bytes + s->length, '\0', (size_t)got);
     s->length += got > 0 ? (size_t)got : 0;
     if (whole)
         open_record(c, s);
     else if (got <= 0 || s->length == WIRE_SEALED_MAX)
         refuse(c, s);
+    else
+        return false;
+    return true;
 }
 
 /* Accepts a connection, for which there is a place. */
 static void accept_one(struct collection *c)
 {
-    struct stranger *s = c->strangers;
+    struct stranger *s = &c->strangers[c->stranger_count];
     int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) {
         if (errno != EAGAIN && errno != ECONNABORTED)
             poll(NULL, 0, PAUSE_MS); /* out of descriptors */
         return;
     }
-    while (s->is_there)
-        s++;
-    s->is_there = true;
+    c->stranger_count++;
     s->fd = fd;
     s->since_ms = nuioa_clock_ms();
     s->length = 0;
-    c->stranger_count++;
     receive(c, s);
 }
 
+/* The record of a late one may have come while munged was asked. */
 static void refuse_late(struct collection *c)
 {
     int64_t before = nuioa_clock_ms() - COLLECTOR_STRANGER_MS;
-    for (struct stranger *s = c->strangers; s < c->strangers + COLLECTOR_STRANGERS_MAX; s++) {
-        if (!s->is_there || s->since_ms > before)
-            continue;
-        receive(c, s); /* its record may have come while munged was asked */
-        if (s->is_there)
-            refuse(c, s);
-    }
+    for (uint32_t i = c->stranger_count; i--;)
+        if (c->strangers[i].since_ms <= before && !receive(c, &c->strangers[i]))
+            refuse(c, &c->strangers[i]);
 }
 
 /* Returns true if something came within `wait_ms`. */
 static bool serve(struct collection *c, int wait_ms)
 {
-    bool accepts = c->stranger_count < COLLECTOR_STRANGERS_MAX;
+    uint32_t count = c->stranger_count; /* poll() takes no more places than there may be files */
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
         { .fd = c->over ? -1 : c->control },
-        { .fd = accepts ? c->listener : -1, .events = POLLIN },
+        { .fd = count < COLLECTOR_STRANGERS_MAX ? c->listener : -1, .events = POLLIN },
     };
-    struct stranger *of[COLLECTOR_STRANGERS_MAX];
-    uint32_t count = 0; /* poll() refuses more places than the process may open files */
-    for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++)
-        if (c->strangers[i].is_there) {
-            fds[2 + count] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
-            of[count++] = &c->strangers[i];
-        }
+    for (uint32_t i = 0; i < count; i++)
+        fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
     int ready = poll(fds, 2 + count, wait_ms);
     if (ready > 0 && fds[0].revents)
         c->over = true;
-    for (uint32_t i = 0; ready > 0 && i < count; i++)
+    for (uint32_t i = count; ready > 0 && i--;)
         if (fds[2 + i].revents)
-            receive(c, of[i]);
+            receive(c, &c->strangers[i]);
     if (ready > 0 && fds[1].revents && c->listener >= 0)
         accept_one(c);
     refuse_late(c);
@@ -229,9 +223,8 @@ static void collect(struct collection *c)
            (serve(c, c->stranger_count ? LAST_MS : 0) || c->stranger_count))
         ;
     close_port(c);
-    for (uint32_t i = 0; i < COLLECTOR_STRANGERS_MAX; i++) /* they need not wait */
-        if (c->strangers[i].is_there)
-            drop(c, &c->strangers[i]);
+    while (c->stranger_count) /* they need not wait */
+        drop(c, c->strangers);
 }
 
 /* --- the report --- */
