@@ -22,18 +22,29 @@ static int make_address(const char *text, uint16_t port, struct sockaddr_storage
 {
     struct sockaddr_in *four = (struct sockaddr_in *)address;
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
-    memset(address, 0, sizeof(*address));
-    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = htons(port);
+    *address = (struct sockaddr_storage){ .ss_family = AF_INET };
+    four->sin_port = htons(port); /* IPv6 has its port in the same place */
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1)
         return sizeof(*four);
-    }
-    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = htons(port);
-        return sizeof(*six);
-    }
-    return -EINVAL;
+    address->ss_family = AF_INET6;
+    return inet_pton(AF_INET6, text, &six->sin6_addr) == 1 ? (int)sizeof(*six) : -EINVAL;
+}
+
+typedef int begin(int fd, const struct sockaddr *address, socklen_t length);
+
+/* Returns a socket that does not block, with which begin() has not failed; or -errno. */
+static int open_socket(const char *text, uint16_t port, begin *begin)
+{
+    struct sockaddr_storage address;
+    int length = make_address(text, port, &address);
+    if (length < 0)
+        return length;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || !begin(fd, (struct sockaddr *)&address, (socklen_t)length))
+        return fd < 0 ? -errno : fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
 }
 
 /* For a second the kernel keeps a connection to itself until its first bytes have come: a stranger
@@ -41,21 +52,13 @@ static int make_address(const char *text, uint16_t port, struct sockaddr_storage
  * than a minute ago is free, as it is for Slurm. The queue of connections is as long as the kernel
  * allows (net.core.somaxconn), because many nodes may connect at once. A node that finds the queue
  * full tries again after a second. */
-static int open_one(const char *any, uint16_t port)
+static int begin_to_listen(int fd, const struct sockaddr *address, socklen_t length)
 {
-    struct sockaddr_storage address;
-    int off = 0, on = 1, second = 1, length = make_address(any, port, &address);
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -errno;
+    int off = 0, on = 1, second = 1;
     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &second, sizeof(second));
-    if (!bind(fd, (struct sockaddr *)&address, (socklen_t)length) && !listen(fd, INT_MAX))
-        return fd;
-    int rc = -errno;
-    close(fd);
-    return rc;
+    return bind(fd, address, length) || listen(fd, INT_MAX);
 }
 
 /* The search begins anywhere, so that the listeners of one user rarely try the same ports. */
@@ -65,7 +68,7 @@ static int open_on(const char *any, uint16_t first, uint16_t last)
     int tries = last - first + 1;
     uint16_t port = (uint16_t)(first + nuioa_clock_us() % tries);
     for (; tries && fd == -EADDRINUSE; tries--) {
-        fd = open_one(any, port);
+        fd = open_socket(any, port, begin_to_listen);
         port = port == last ? first : (uint16_t)(port + 1);
     }
     return fd;
@@ -90,23 +93,16 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
     return fd;
 }
 
+static int begin_to_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return (connect(fd, address, length) && errno != EINPROGRESS) || fcntl(fd, F_SETFL, 0);
+}
+
 int listener_connect(const char *text, uint16_t port)
 {
-    struct sockaddr_storage address;
-    int length = make_address(text, port, &address), on = 1;
-    if (length < 0)
-        return length;
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -errno;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS) {
-        fcntl(fd, F_SETFL, 0);
-        return fd;
-    }
-    int rc = -errno;
-    close(fd);
-    return rc;
+    return open_socket(text, port, begin_to_connect);
 }
 
 void listener_write_port(uint16_t port, char *text, size_t size)

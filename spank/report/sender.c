@@ -47,41 +47,33 @@ void sender_forked(struct sender *s)
     s->child_control = -1;
 }
 
-/* A message of a byte, with a descriptor beside it. */
-struct parcel {
-    char byte;
-    struct iovec bytes;
-    struct msghdr message;
+/* Sends or takes a byte with a descriptor beside it. Returns 1 if one has gone or come. */
+static ssize_t pass(int control, int *fd, bool sends)
+{
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
         struct cmsghdr head;
-    } beside;
-};
-
-static void pack(struct parcel *p, int fd)
-{
-    *p = (struct parcel){
-        .bytes = { &p->byte, 1 },
-        .message = { .msg_iov = &p->bytes,
-                     .msg_iovlen = 1,
-                     .msg_control = &p->beside,
-                     .msg_controllen = sizeof(p->beside) },
-        .beside.head = { .cmsg_len = CMSG_LEN(sizeof(fd)),
-                         .cmsg_level = SOL_SOCKET,
-                         .cmsg_type = SCM_RIGHTS },
+    } beside = { .head = { CMSG_LEN(sizeof(*fd)), SOL_SOCKET, SCM_RIGHTS } };
+    struct iovec bytes = { &(char){ 0 }, 1 };
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof(beside)
     };
-    memcpy(CMSG_DATA(&p->beside.head), &fd, sizeof(fd));
+    memcpy(CMSG_DATA(&beside.head), fd, sizeof(*fd));
+    if (sends)
+        return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t got = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+    if (got == 1 && CMSG_FIRSTHDR(&message))
+        memcpy(fd, CMSG_DATA(&beside.head), sizeof(*fd));
+    return got;
 }
 
 int sender_hand_over(struct sender *s, size_t length, const char *text, int output)
 {
-    struct parcel parcel;
     if (s->memory->record_length)
         return -EALREADY;
     nuioa_copy(s->memory->text, sizeof(s->memory->text), text);
     s->memory->record_length = (uint32_t)length;
-    pack(&parcel, output);
-    return sendmsg(s->control, &parcel.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+    return pass(s->control, &output, true) == 1 ? 0 : -errno;
 }
 
 void sender_tell_end(const struct sender *s)
@@ -112,18 +104,6 @@ void sender_close(struct sender *s)
 }
 
 /* --- the child --- */
-
-/* Waits for the record. Returns the descriptor that came with it, or -1: there is none. */
-static int await_record(int control)
-{
-    struct parcel parcel;
-    int fd = -1;
-    pack(&parcel, fd);
-    ssize_t got = recvmsg(control, &parcel.message, MSG_CMSG_CLOEXEC);
-    if (got == 1 && CMSG_FIRSTHDR(&parcel.message))
-        memcpy(&fd, CMSG_DATA(&parcel.beside.head), sizeof(fd));
-    return fd;
-}
 
 /* A thread seals and sends, because libmunge and the kernel wait as long as they like; a process
  * would cost more. If it is late it stays behind, until the child ends. */
@@ -207,10 +187,10 @@ static bool await(const struct delivery *d)
     int64_t until_ms =
         now_ms + SENDER_MS + (int64_t)SENDER_NODE_MS * s->memory->head.seal.node_count;
     for (; now_ms < until_ms; now_ms = nuioa_clock_ms()) {
-        int ready = poll(fds, 2, (int)(until_ms - now_ms));
-        if (ready > 0 && fds[0].revents)
+        poll(fds, 2, (int)(until_ms - now_ms));
+        if (fds[0].revents)
             return true;
-        if (ready > 0 && fds[1].revents) { /* the node's last task has ended */
+        if (fds[1].revents) { /* the node's last task has ended */
             fds[1].fd = -1;
             int64_t ended_ms = nuioa_clock_ms() + SENDER_ENDED_MS;
             until_ms = ended_ms < until_ms ? ended_ms : until_ms;
@@ -260,8 +240,9 @@ void sender_work(int fd, void *arg)
 {
     const struct sender_call *call = arg;
     struct nuioa_error err;
+    int output = -1;
     signal(SIGPIPE, SIG_IGN); /* the reader of `output` may have gone */
-    int output = await_record(call->sender->child_control);
+    pass(call->sender->child_control, &output, false);
     if (output >= 0) {
         bool taken = !send_record(call, &err);
         if (decide(call->sender->memory) && !taken)
