@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -97,7 +96,7 @@ static int begin_to_connect(int fd, const struct sockaddr *address, socklen_t le
 {
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return (connect(fd, address, length) && errno != EINPROGRESS) || fcntl(fd, F_SETFL, 0);
+    return connect(fd, address, length) && errno != EINPROGRESS;
 }
 
 int listener_connect(const char *text, uint16_t port)

@@ -17,8 +17,8 @@
 int listener_open(uint16_t first, uint16_t last, uint16_t *port);
 
 /* Begins to connect to a numeric IPv4 or IPv6 address, such as "10.0.0.1"; it resolves no names.
- * Returns a blocking descriptor, whose first send() waits until the connection is made or fails, or
- * -errno: -EINVAL if `address` is no such address. */
+ * Returns a descriptor that does not block, and can be written when the connection is made or has
+ * failed; or -errno: -EINVAL if `address` is no such address. */
 int listener_connect(const char *address, uint16_t port);
 
 /* Writes the value of WIRE_VARIABLE (wire.h), "VERSION:PORT", into text[size], at least 16. */

@@ -105,122 +105,113 @@ void sender_close(struct sender *s)
 
 /* --- the child --- */
 
-/* A thread seals and sends, because libmunge and the kernel wait as long as they like; a process
- * would cost more. If it is late it stays behind, until the child ends. */
-struct delivery {
+/* A thread seals the record, because libmunge waits as long as it likes; a process would cost more.
+ * If it is late it stays behind, until the child ends. */
+struct sealing {
     const struct sender_call *call;
-    int connection; /* to srun, or one of the values below; read and written atomically */
-    int done;       /* an eventfd */
-    int rc;         /* the result, and its text, when `done` is readable */
+    int done; /* an eventfd */
+    int rc;   /* the result, with the credential or a text, when `done` is readable */
+    char *sealed;
     struct nuioa_error err;
 };
-
-enum { NOT_SEALED = -1, GIVEN_UP = -2 };
 
 _Static_assert(WIRE_RECORD_MAX - WIRE_TEXT_MAX <= WIRE_SEALED_MAX / 2,
                "a record without its text is short enough as a credential too");
 
-/* Seals the record; one whose text makes it too long goes without it. Returns the credential, or
- * NULL. */
-static char *seal(struct delivery *d)
+/* A record whose text makes it too long goes without it. */
+static void *seal(void *arg)
 {
-    struct sender_memory *m = d->call->sender->memory;
-    char *sealed;
+    struct sealing *s = arg;
+    struct sender_memory *m = s->call->sender->memory;
     for (;;) {
-        d->rc = credential_make(d->call->socket, m->record, m->record_length, &sealed, &d->err);
-        if (d->rc < 0 || strlen(sealed) < WIRE_SEALED_MAX || !m->head.text_length)
-            return sealed;
-        free(sealed);
+        s->rc = credential_make(s->call->socket, m->record, m->record_length, &s->sealed, &s->err);
+        if (s->rc < 0 || strlen(s->sealed) < WIRE_SEALED_MAX || !m->head.text_length)
+            break;
+        free(s->sealed);
         m->record_length -= m->head.text_length;
         m->head.text_length = 0;
     }
-}
-
-/* Sends the credential, and waits for the answer. */
-static int ask(struct delivery *d, const char *sealed)
-{
-    char byte = 0;
-    int before = __atomic_load_n(&d->connection, __ATOMIC_SEQ_CST);
-    int fd = before == GIVEN_UP ? -ETIMEDOUT : listener_connect(d->call->address, d->call->port);
-    if (fd < 0)
-        return fd;
-    if (!__atomic_compare_exchange_n(&d->connection, &before, fd, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST)) {
-        close(fd);
-        return -ETIMEDOUT;
-    }
-    /* Some kernels of 2023 cannot end a connection while send() waits for it to be made. */
-    poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
-    ssize_t got = send(fd, sealed, strlen(sealed) + 1, MSG_NOSIGNAL);
-    if (got > 0)
-        got = recv(fd, &byte, 1, 0);
-    return got < 0 ? -errno : got == 1 && byte == WIRE_TAKEN ? 0 : -ECONNRESET;
-}
-
-static void *deliver(void *arg)
-{
-    struct delivery *d = arg;
-    char *sealed = seal(d);
-    if (sealed && (d->rc = ask(d, sealed)) < 0)
-        nuioa_fail(&d->err, d->rc, "srun took no record (%s)", strerror(-d->rc));
-    free(sealed);
-    eventfd_write(d->done, 1);
+    eventfd_write(s->done, 1);
     return NULL;
 }
 
-static int start_thread(struct delivery *d)
+static bool start_thread(struct sealing *s)
 {
     pthread_t thread;
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK_BYTES);
-    return d->done < 0 || pthread_create(&thread, &small, deliver, d) ? -ENOMEM : 0;
+    return s->done >= 0 && !pthread_create(&thread, &small, seal, s);
 }
 
-/* Returns false if it is not done in time. */
-static bool await(const struct delivery *d)
+/* How long the child waits, for MUNGE and srun together. */
+struct patience {
+    int64_t until_ms;
+    int control; /* -1: the node's last task has ended */
+};
+
+/* Waits for an event of `fd`. Returns false if there is none in time. */
+static bool await(struct patience *p, int fd, short events)
 {
-    const struct sender *s = d->call->sender;
-    struct pollfd fds[] = { { .fd = d->done, .events = POLLIN },
-                            { .fd = s->child_control, .events = POLLIN } };
-    int64_t now_ms = nuioa_clock_ms();
-    int64_t until_ms =
-        now_ms + SENDER_MS + (int64_t)SENDER_NODE_MS * s->memory->head.seal.node_count;
-    for (; now_ms < until_ms; now_ms = nuioa_clock_ms()) {
-        poll(fds, 2, (int)(until_ms - now_ms));
+    for (int64_t now_ms; (now_ms = nuioa_clock_ms()) < p->until_ms;) {
+        struct pollfd fds[] = { { .fd = fd, .events = events },
+                                { .fd = p->control, .events = POLLIN } };
+        poll(fds, 2, (int)(p->until_ms - now_ms));
         if (fds[0].revents)
             return true;
-        if (fds[1].revents) { /* the node's last task has ended */
-            fds[1].fd = -1;
+        if (fds[1].revents) {
             int64_t ended_ms = nuioa_clock_ms() + SENDER_ENDED_MS;
-            until_ms = ended_ms < until_ms ? ended_ms : until_ms;
+            p->until_ms = ended_ms < p->until_ms ? ended_ms : p->until_ms;
+            p->control = -1;
         }
     }
     return false;
+}
+
+/* Sends the credential, and takes the answer. */
+static int ask(struct patience *p, int fd, const char *sealed)
+{
+    char byte = 0;
+    for (size_t left = strlen(sealed) + 1; left;) {
+        if (!await(p, fd, POLLOUT))
+            return -ETIMEDOUT;
+        ssize_t sent = send(fd, sealed, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno != EAGAIN)
+            return -errno;
+        sealed += sent > 0 ? sent : 0;
+        left -= sent > 0 ? (size_t)sent : 0;
+    }
+    if (!await(p, fd, POLLIN))
+        return -ETIMEDOUT;
+    ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
+    return got < 0 ? -errno : got == 1 && byte == WIRE_TAKEN ? 0 : -ECONNRESET;
 }
 
 /* Gives srun the record. Returns 0, or negative with *err. The connection ends when nobody waits
  * for it, so that srun does not take the record then. */
 static int send_record(const struct sender_call *call, struct nuioa_error *err)
 {
-    static struct delivery d;
-    d = (struct delivery){ call, NOT_SEALED, eventfd(0, EFD_CLOEXEC), 0, { "" } };
-    if (start_thread(&d) < 0)
+    static struct sealing s;
+    int64_t wait_ms =
+        SENDER_MS + (int64_t)SENDER_NODE_MS * call->sender->memory->head.seal.node_count;
+    struct patience p = { nuioa_clock_ms() + wait_ms, call->sender->child_control };
+    s = (struct sealing){ .call = call, .done = eventfd(0, EFD_CLOEXEC) };
+    if (!start_thread(&s))
         return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
-    bool done = await(&d);
-    int fd = __atomic_exchange_n(&d.connection, GIVEN_UP, __ATOMIC_SEQ_CST);
-    if (fd >= 0 && !done)
-        shutdown(fd, SHUT_RDWR); /* the thread has it */
-    else if (fd >= 0)
-        close(fd);
-    if (done)
-        close(d.done);
-    if (!done && fd == NOT_SEALED)
+    if (!await(&p, s.done, POLLIN))
         return nuioa_fail(err, -ETIMEDOUT, "MUNGE: no answer from munged; start it");
-    if (!done)
-        return nuioa_fail(err, -ETIMEDOUT, "srun took no record (no answer in time)");
-    *err = d.err;
-    return d.rc;
+    close(s.done);
+    *err = s.err;
+    if (s.rc < 0)
+        return s.rc;
+    int fd = listener_connect(call->address, call->port);
+    int rc = fd < 0 ? fd : ask(&p, fd, s.sealed);
+    if (fd >= 0)
+        close(fd);
+    free(s.sealed);
+    return rc == 0 ? 0
+                   : nuioa_fail(err, rc, "srun took no record (%s)",
+                                rc == -ETIMEDOUT ? "no answer in time" : strerror(-rc));
 }
 
 /* Prints this node's own report. The step's first node says why. */
