@@ -38,16 +38,16 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *f
         slurm_hostlist_push_host(t->hosts, host);
 }
 
-const char *host_groups_names(const struct host_group *group, char *names, uint32_t size)
+bool host_groups_names(const struct host_group *group, char *names, uint32_t size)
 {
     memset(names, 0, size);
     if (!group->hosts)
         nuioa_copy(names, size, "?");
     else if (slurm_hostlist_ranged_string(group->hosts, size, names) < 0) {
-        size_t end = strnlen(names, size - 3);
-        memcpy(names + end, "..", 3);
+        memcpy(names + strnlen(names, size - 3), "..", 3);
+        return false;
     }
-    return names;
+    return true;
 }
 
 void host_groups_others(const struct host_group *group, const char *all, uint32_t count,

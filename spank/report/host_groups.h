@@ -2,6 +2,7 @@
 #ifndef SPANK_REPORT_HOST_GROUPS_H
 #define SPANK_REPORT_HOST_GROUPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Groups of hosts with the same text, for messages such as "node[1-3]: text". Only srun's child,
@@ -33,9 +34,9 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *f
 void host_groups_free(struct host_groups *groups);
 
 /* Writes the hosts of a group, such as "node[1-3]", into `names`, an array of `size` bytes, at
- * least 4. A longer list is cut and ends with "..". It writes "?" if there was no memory for the
- * hosts. Returns `names`. */
-const char *host_groups_names(const struct host_group *group, char *names, uint32_t size);
+ * least 4. A longer list is cut and ends with "..", and false is returned. It writes "?" if there
+ * was no memory for the hosts. */
+bool host_groups_names(const struct host_group *group, char *names, uint32_t size);
 
 /* Writes the names of the hosts of the list `all`, such as "node[1-3]", that are not in the group,
  * as host_groups_names() does. It writes "" if `all` is NULL, or has another number of hosts than

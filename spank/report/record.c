@@ -12,6 +12,7 @@
 #include "output/report.h"
 #include "output/report_table.h"
 #include "topology/nic_guess.h"
+#include "util/text.h"
 
 /* --- texts --- */
 
@@ -24,8 +25,11 @@ struct text {
     { \
         offsetof(struct type, name), sizeof(((struct type *)0)->name) \
     }
-/* Those of a row, which have the same names in struct wire_row and struct nuioa_report_row. */
+/* Those of a row, and its numbers, which have the same names in struct wire_row and struct
+ * nuioa_report_row. */
 #define ROW_TEXTS(DO) DO(ranks) DO(cpus) DO(numas) DO(memory) DO(nic) DO(gpus) DO(path)
+#define ROW_NUMBERS(DO) DO(count) DO(level) DO(leads) DO(gpu_level) DO(weight)
+#define COPY_NUMBER(name) to->name = from->name;
 #define ROW(name) TEXT(wire_row, name),
 static const struct text head_texts[] = { TEXT(wire_record, host),
                                           TEXT(wire_record, reason),
@@ -62,67 +66,62 @@ static void put_text(char *to, size_t size, const char *text, bool lines)
 }
 
 /* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
-static void put_gpus(const struct nuioa_node *node, char *text, size_t size)
+static void put_gpus(const struct nuioa_node *node, char *to, size_t size)
 {
     const struct nuioa_gpu *gpus = node->gpus;
-    size_t used = 0;
-    for (uint32_t i = 0, next; i < node->gpu_count && used < size; i = next) {
-        char number[16] = "", model[16] = "";
+    struct nuioa_text text = nuioa_text_in(to, size);
+    for (uint32_t i = 0, next; i < node->gpu_count; i = next) {
         for (next = i + 1; next < node->gpu_count && gpus[next].vendor == gpus[i].vendor &&
                            gpus[next].model == gpus[i].model;)
             next++;
         if (next - i < node->gpu_count)
-            snprintf(number, sizeof(number), "%s%u ", i ? ", " : "", next - i);
+            nuioa_text_add(&text, "%s%u ", i ? ", " : "", next - i);
+        nuioa_text_add(&text, "%s", nuioa_gpu_vendor_name(gpus[i].vendor));
         if (gpus[i].model)
-            snprintf(model, sizeof(model), " %04x:%04x", gpus[i].model >> 16,
-                     gpus[i].model & 0xffff);
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s", number,
-                                 nuioa_gpu_vendor_name(gpus[i].vendor), model);
+            nuioa_text_add(&text, " %04x:%04x", gpus[i].model >> 16, gpus[i].model & 0xffff);
     }
 }
 
-/* Writes beside which GPUs NIC `i` is, of the NICs that are `real`. */
-static void put_rail(const struct nuioa_node *node, const bool *real, uint32_t i,
-                     struct wire_nic *to)
+/* Writes beside which GPUs a NIC is, of the NICs that are `real`; NULL: there is no memory. */
+static void put_rail(const struct nuioa_node *node, const bool *real, uint32_t nic, char *to,
+                     size_t size)
 {
     hwloc_bitmap_t beside = real ? hwloc_bitmap_alloc() : NULL;
     for (uint32_t g = 0; beside && g < node->gpu_count; g++)
-        if (nuioa_nic_is_beside(node, real, g, i))
+        if (nuioa_nic_is_beside(node, real, g, nic))
             hwloc_bitmap_set(beside, g);
     if (beside)
-        nuioa_report_set(beside, to->gpus, sizeof(to->gpus));
+        nuioa_report_set(beside, to, size);
     hwloc_bitmap_free(beside);
-}
-
-static void put_nic(const struct nuioa_nic *nic, struct wire_nic *to)
-{
-    nuioa_nic_label(nic, to->label, sizeof(to->label));
-    make_printable(to->label, sizeof(to->label), false);
-    if (nic->numas)
-        nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
-    to->state = (uint32_t)nic->state;
-    to->kind = (uint32_t)nic->kind;
-    to->rate_mbps = nic->rate_mbps;
-    to->usable = nic->usable;
-    to->role = (uint32_t)nic->role;
-    to->role_source = (uint32_t)nic->role_source;
-    put_text(to->fabric, sizeof(to->fabric), nic->fabric, false);
 }
 
 /* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
 static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
 {
-    uint32_t count = 0;
-    bool *real = node->gpu_count ? calloc(node->nic_count, sizeof(*real)) : NULL;
+    struct wire_nic *to = nics;
+    bool *real = calloc(node->nic_count + 1, sizeof(*real));
     for (uint32_t i = 0; real && i < node->nic_count; i++)
         real[i] = !node->nics[i].is_virtual;
-    for (uint32_t i = 0; i < node->nic_count && count < WIRE_NICS_MAX; i++)
-        if (!node->nics[i].is_virtual) {
-            put_rail(node, real, i, &nics[count]);
-            put_nic(&node->nics[i], &nics[count++]);
-        }
+    for (uint32_t i = 0; i < node->nic_count && to < nics + WIRE_NICS_MAX; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        if (nic->is_virtual)
+            continue;
+        nuioa_nic_label(nic, to->label, sizeof(to->label));
+        make_printable(to->label, sizeof(to->label), false);
+        if (nic->numas)
+            nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
+        put_rail(node, real, i, to->gpus, sizeof(to->gpus));
+        put_text(to->fabric, sizeof(to->fabric), nic->fabric, false);
+        to->state = (uint32_t)nic->state;
+        to->kind = (uint32_t)nic->kind;
+        to->rate_mbps = nic->rate_mbps;
+        to->usable = nic->usable;
+        to->role = (uint32_t)nic->role;
+        to->role_source = (uint32_t)nic->role_source;
+        to++;
+    }
     free(real);
-    return count;
+    return (uint32_t)(to - nics);
 }
 
 static uint32_t less(size_t a, size_t b)
@@ -130,24 +129,17 @@ static uint32_t less(size_t a, size_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-static void put_row(const struct nuioa_report_row *row, struct wire_row *to)
-{
-#define PUT(name) put_text(to->name, sizeof(to->name), row->name, false);
-    ROW_TEXTS(PUT)
-    to->count = row->count;
-    to->level = row->level;
-    to->leads = row->leads;
-    to->gpu_level = row->gpu_level;
-    to->weight = row->weight;
-}
-
-static uint32_t put_rows(const struct record_source *s, struct wire_row *rows)
+static uint32_t put_rows(const struct record_source *s, struct wire_row *to)
 {
     struct nuioa_report_rows made;
     nuioa_report_rows_make(&made, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
     uint32_t count = less(made.count, WIRE_ROWS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        put_row(&made.row[i], &rows[i]);
+    for (uint32_t i = 0; i < count; i++, to++) {
+        const struct nuioa_report_row *from = &made.row[i];
+#define PUT_TEXT(name) put_text(to->name, sizeof(to->name), from->name, false);
+        ROW_TEXTS(PUT_TEXT)
+        ROW_NUMBERS(COPY_NUMBER)
+    }
     nuioa_arena_free(&made.arena);
     return count;
 }
@@ -287,15 +279,10 @@ int record_read(const void *bytes, size_t length, struct record *r)
 struct nuioa_report_row record_row(const struct record *r, uint32_t i)
 {
     const struct wire_row *from = &r->rows[i];
-    struct nuioa_report_row row = {
-        .count = from->count,
-        .level = from->level,
-        .leads = from->leads,
-        .gpu_level = from->gpu_level,
-        .weight = from->weight,
-    };
-#define TAKE(name) nuioa_copy(row.name, sizeof(row.name), from->name);
-    ROW_TEXTS(TAKE)
+    struct nuioa_report_row row = { 0 }, *to = &row;
+#define TAKE_TEXT(name) nuioa_copy(to->name, sizeof(to->name), from->name);
+    ROW_TEXTS(TAKE_TEXT)
+    ROW_NUMBERS(COPY_NUMBER)
     return row;
 }
 

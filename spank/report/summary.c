@@ -152,15 +152,6 @@ static const struct record *only_record(const struct summary *s)
     return s->record_count == 1 && s->class_count ? s->classes[0].model : NULL;
 }
 
-static void print_head(const struct summary *s, FILE *out)
-{
-    struct nuioa_report_totals totals = s->totals;
-    const struct record *only = only_record(s);
-    if (only)
-        totals.host = only->head->host;
-    nuioa_report_head(&totals, out);
-}
-
 static void print_ranks(const struct summary *s, FILE *out)
 {
     struct nuioa_text_table table;
@@ -247,27 +238,17 @@ static void print_classes(const struct summary *s, FILE *out)
         fprintf(out, "  and %u more node%s\n", more, nuioa_report_plural(more));
 }
 
-/* Writes the names of a group's nodes, and their number if these are cut. */
-static const char *names_text(const struct host_group *group, char *text, size_t size)
-{
-    char names[64];
-    size_t length = strlen(host_groups_names(group, names, sizeof(names)));
-    if (length > 2 && !strcmp(names + length - 2, ".."))
-        snprintf(text, size, "%s (%u nodes)", names, group->count);
-    else
-        nuioa_copy(text, size, names);
-    return text;
-}
-
-/* Prints a line for each group: names of nodes and text, or the text alone without `named`. */
+/* Prints a line for each group: the names of its nodes, and their number if these are cut, and the
+ * text; or the text alone without `named`. */
 static void print_groups(const struct host_groups *groups, bool named, int indent, FILE *out)
 {
-    char names[96], line[400];
     for (uint32_t i = 0; i < groups->count; i++) {
-        names_text(&groups->texts[i], names, sizeof(names));
-        snprintf(line, sizeof(line), "%s%s%s", named ? names : "", named ? ": " : "",
-                 groups->texts[i].text);
-        nuioa_text_table_wrap(out, indent, line);
+        const struct host_group *group = &groups->texts[i];
+        char names[64], number[24] = "", line[400];
+        if (!host_groups_names(group, names, sizeof(names)))
+            snprintf(number, sizeof(number), " (%u nodes)", group->count);
+        snprintf(line, sizeof(line), "%s%s: %s", names, number, group->text);
+        nuioa_text_table_wrap(out, indent, named ? line : group->text);
     }
     if (groups->omitted)
         fprintf(out, "  and %u more\n", groups->omitted);
@@ -331,6 +312,7 @@ static void print_explanations(const struct summary *s, FILE *out)
 char *summary_text(const struct summary *s, bool explain)
 {
     const struct record *only = only_record(s);
+    struct nuioa_report_totals totals = s->totals;
     char *text = NULL;
     size_t size;
     if (only && explain && only->text)
@@ -338,14 +320,15 @@ char *summary_text(const struct summary *s, bool explain)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    print_head(s, out);
+    totals.host = only ? only->head->host : NULL;
+    nuioa_report_head(&totals, out);
     if (s->totals.ranks <= NUIOA_REPORT_RANKS_MAX || only)
         print_ranks(s, out);
     else
         print_classes(s, out);
     print_differences(s, out);
     print_reasons(s, out);
-    nuioa_report_cost(&s->totals, out);
+    nuioa_report_cost(&totals, out);
     if (explain)
         print_explanations(s, out);
     return nuioa_text_close(out, &text);
@@ -361,8 +344,8 @@ void summary_warnings(const struct summary *s, void (*say)(const char *line))
             host_groups_add(&groups, host_of(r), "%s", r->warnings[k]);
     }
     for (uint32_t i = 0; i < groups.count; i++) {
-        snprintf(line, sizeof(line), "%s: %s",
-                 host_groups_names(&groups.texts[i], names, sizeof(names)), groups.texts[i].text);
+        host_groups_names(&groups.texts[i], names, sizeof(names));
+        snprintf(line, sizeof(line), "%s: %s", names, groups.texts[i].text);
         say(line);
     }
     host_groups_free(&groups);
