@@ -7,32 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pmix/client/device_numa.h"
 #include "pmix/client/nuioa-client.h"
+#include "util/sysfs.h"
 
 /* This file finds the NUMA node of a device by its name, from sysfs. */
-
-/* Reads the number in a file of sysfs. Returns 0 or -errno. */
-static int read_number(const char *directory, const char *file, long *number)
-{
-    char path[PATH_MAX], text[32], *end;
-    int length = snprintf(path, sizeof(path), "%s/%s", directory, file);
-    if (length < 0 || (size_t)length >= sizeof(path))
-        return -ENAMETOOLONG;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    ssize_t got = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (got <= 0)
-        return -EIO;
-    text[got] = '\0';
-    errno = 0;
-    *number = strtol(text, &end, 10);
-    return end == text || errno ? -EINVAL : 0;
-}
 
 /* Returns the NUMA node of the device, or else that of the nearest device above it: a virtio device
  * has none of its own, but the PCI device below which it is has one. Or -ENOENT, -ENODATA. */
@@ -43,7 +23,8 @@ static int numa_of(const char *root, const char *class_path)
     if (!realpath(class_path, path) || !realpath(*root ? root : "/", top))
         return -ENOENT;
     for (size_t least = strlen(top) + 1; strlen(path) > least; *strrchr(path, '/') = '\0')
-        if (!read_number(path, "numa_node", &numa) && numa >= 0 && numa < INT_MAX)
+        if (!nuioa_sysfs_number(AT_FDCWD, &numa, "%s/numa_node", path) && numa >= 0 &&
+            numa < INT_MAX)
             return (int)numa;
     return -ENODATA;
 }

@@ -4,14 +4,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
+
+#include "util/sysfs.h"
 
 /* --- PCI addresses ---------------------------------------------------------------------------- */
 
@@ -19,36 +19,19 @@ struct pci {
     uint32_t domain, bus, device, function;
 };
 
-/* Reads up to `most` hexadecimal digits. Returns what follows them, or NULL if there is none. */
-static const char *read_hex(const char *text, unsigned most, uint32_t *value)
-{
-    unsigned count = 0;
-    *value = 0;
-    for (; count < most && isxdigit((unsigned char)text[count]); count++) {
-        int c = tolower((unsigned char)text[count]);
-        *value = *value << 4 | (uint32_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
-    }
-    return count ? text + count : NULL;
-}
-
 /* Reads an address with or without its domain, which NVML writes with eight digits. */
 static bool read_pci(const char *text, struct pci *pci)
 {
-    const char *at = read_hex(text, 8, &pci->domain);
-    if (!at || *at++ != ':')
-        return false;
-    at = read_hex(at, 2, &pci->bus);
-    if (at && *at == ':') {
-        at = read_hex(at + 1, 2, &pci->device);
-    } else {
-        pci->device = pci->bus;
-        pci->bus = pci->domain;
+    int end = 0;
+    *pci = (struct pci){ 0 };
+    if (text[strspn(text, "0123456789abcdefABCDEF:.")])
+        return false; /* sscanf takes signs and blanks, too */
+    if (sscanf(text, "%8x:%2x:%2x.%1x%n", &pci->domain, &pci->bus, &pci->device, &pci->function,
+               &end) < 3) {
+        sscanf(text, "%8x:%2x.%1x%n", &pci->bus, &pci->device, &pci->function, &end);
         pci->domain = 0;
     }
-    if (!at || *at++ != '.')
-        return false;
-    at = read_hex(at, 1, &pci->function);
-    return at && !*at && pci->bus <= 255 && pci->device < 32 && pci->function < 8;
+    return end && !text[end] && pci->bus <= 255 && pci->device < 32 && pci->function < 8;
 }
 
 static bool same_pci(const char *text, const struct pci *pci)
@@ -122,23 +105,6 @@ void gpu_nics_clear(struct gpu_nics *table)
 
 /* --- UUIDs ------------------------------------------------------------------------------------ */
 
-/* Reads a small file into text[size]. Returns false if there is none. */
-static bool read_file(const char *root, const char *directory, const char *pci, const char *file,
-                      char *text, size_t size)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof(path), "%s/%s/%s/%s", root, directory, pci, file);
-    if (length < 0 || (size_t)length >= sizeof(path))
-        return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, text, size - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
 /* Returns true if the text, up to a blank, is this UUID. */
 static bool is_uuid(const char *text, const char *uuid)
 {
@@ -152,10 +118,12 @@ static bool has_uuid(const char *root, const char *pci, const char *uuid)
 {
     static const char key[] = "GPU UUID:";
     char text[2048], *line;
-    if (read_file(root, "proc/driver/nvidia/gpus", pci, "information", text, sizeof(text)))
+    if (nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/proc/driver/nvidia/gpus/%s/information",
+                         root, pci) > 0)
         return (line = strstr(text, key)) &&
                is_uuid(line + strlen(key) + strspn(line + strlen(key), " \t"), uuid);
-    return read_file(root, "sys/bus/pci/devices", pci, "unique_id", text, sizeof(text)) &&
+    return nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/bus/pci/devices/%s/unique_id",
+                            root, pci) > 0 &&
            is_uuid(text, uuid + strlen("GPU-"));
 }
 
