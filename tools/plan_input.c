@@ -25,18 +25,16 @@
 static int read_cpus(const char *text, hwloc_bitmap_t cpus)
 {
     char *copy = strdup(text), *rest = copy, *item;
-    int rc = copy ? 0 : -EINVAL;
+    bool right = copy;
     hwloc_bitmap_zero(cpus);
-    while (!rc && (item = strsep(&rest, ","))) {
+    while (right && (item = strsep(&rest, ","))) {
         uint32_t first, last;
         const char *from = strsep(&item, "-"), *to = item ? item : from;
-        rc = nuioa_parse_u32(from, CPU_MAX, &first) || nuioa_parse_u32(to, CPU_MAX, &last) ||
-                     first > last || hwloc_bitmap_set_range(cpus, first, (int)last)
-                 ? -EINVAL
-                 : 0;
+        right = !nuioa_parse_u32(from, CPU_MAX, &first) && !nuioa_parse_u32(to, CPU_MAX, &last) &&
+                first <= last && !hwloc_bitmap_set_range(cpus, first, (int)last);
     }
     free(copy);
-    return rc;
+    return right ? 0 : -EINVAL;
 }
 
 /* Adds one more line. Returns its empty set of CPUs, or NULL if there are too many. */

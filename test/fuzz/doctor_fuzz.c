@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     files_close();
     environ = before;
     INPUT_CHECK(d.count <= DOCTOR_FINDINGS_MAX);
-    doctor_conf_free(&d.slurm);
+    nuioa_arena_free(&d.slurm.arena);
     for (unsigned i = 0; i < 3; i++) {
         hwloc_bitmap_free(nics[i].numas);
         hwloc_bitmap_free(nics[i].cpus);

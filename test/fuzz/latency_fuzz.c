@@ -24,7 +24,7 @@ static void infer(const struct nuioa_latency *latency)
         INPUT_CHECK(nuioa_link_graph_degree(&graph, i) < graph.count);
     if (graph.accepted)
         nuioa_link_graph_distances(&graph, latency, matrix);
-    nuioa_link_graph_free(&graph);
+    nuioa_arena_free(&graph.arena);
 }
 
 /* The reader of files takes megabytes of memory, so only some inputs go through it. */

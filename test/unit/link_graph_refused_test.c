@@ -40,7 +40,7 @@ TEST(test_refused)
         assert_false(graph.accepted);
         if (!strstr(graph.reason, refused[t].reason))
             fail_msg("'%s' says '%s'", refused[t].text, graph.reason);
-        nuioa_link_graph_free(&graph);
+        nuioa_arena_free(&graph.arena);
         nuioa_latency_free(&latency);
     }
 }
@@ -60,7 +60,7 @@ static void distances(const char *matrix, double local_ns, const uint32_t *wante
         latency.local_ns = local_ns;
     nuioa_link_graph_distances(&graph, &latency, made);
     assert_memory_equal(made, wanted, latency.count * latency.count * sizeof(*made));
-    nuioa_link_graph_free(&graph);
+    nuioa_arena_free(&graph.arena);
     nuioa_latency_free(&latency);
 }
 

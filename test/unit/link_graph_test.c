@@ -218,7 +218,7 @@ static void trials(double sigma_ns, unsigned right_least)
             infer(&graph, &m, sigma_ns, &seed);
             right += graph.accepted && is_right(&graph, &m);
             wrong += graph.accepted && !is_right(&graph, &m);
-            nuioa_link_graph_free(&graph);
+            nuioa_arena_free(&graph.arena);
         }
         print_message("# %g ns of noise, %s: right %.1f %%, refused %.1f %%, wrong %.1f %%\n",
                       sigma_ns, m.name, right / 10., (TRIALS - right - wrong) / 10., wrong / 10.);
@@ -250,7 +250,7 @@ TEST(test_more_noise)
                 struct nuioa_link_graph graph;
                 infer(&graph, &m, sigma_ns, &seed);
                 wrong += graph.accepted && !is_right(&graph, &m);
-                nuioa_link_graph_free(&graph);
+                nuioa_arena_free(&graph.arena);
             }
             if (wrong)
                 print_message("# %u ns of noise, %s: wrong %.1f %%\n", sigma_ns, m.name,
@@ -278,7 +278,7 @@ TEST(test_published)
     assert_int_equal(graph.hops[0 * 8 + 5], 3);
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(nuioa_link_graph_degree(&graph, i), i < 2 ? 2 : 3);
-    nuioa_link_graph_free(&graph);
+    nuioa_arena_free(&graph.arena);
 }
 
 TEST(test_exact)
@@ -293,7 +293,7 @@ TEST(test_exact)
         assert_int_equal(graph.grouped, which >= 14);
         for (uint32_t i = 0; which && i < m.n * m.n; i++)
             assert_int_equal(graph.routed[i], graph.hops[i]);
-        nuioa_link_graph_free(&graph);
+        nuioa_arena_free(&graph.arena);
     }
 }
 
@@ -313,7 +313,7 @@ TEST(test_long_leave)
             if (graph.accepted && !is_right(&graph, &m))
                 fail_msg("%s, %g: %u links", m.name, rests[r], graph.link_count);
             assert_true(graph.accepted || (which > 4 && r > 0)); /* all as far, or multiples */
-            nuioa_link_graph_free(&graph);
+            nuioa_arena_free(&graph.arena);
         }
 }
 
@@ -346,7 +346,7 @@ TEST(test_alike)
         for (uint32_t j = 4; j < 8; j++)
             assert_int_equal(matrix[8 * i + j], matrix[4]); /* noise makes no levels */
     nuioa_latency_free(&latency);
-    nuioa_link_graph_free(&graph);
+    nuioa_arena_free(&graph.arena);
 }
 
 /* --- hostile input ---------------------------------------------------------------------------- */
@@ -377,7 +377,7 @@ TEST(test_fuzz)
         assert_int_equal(nuioa_link_graph_infer(&graph, &latency, &err), 0);
         assert_int_equal(graph.accepted, !*graph.reason);
         accepted += graph.accepted;
-        nuioa_link_graph_free(&graph);
+        nuioa_arena_free(&graph.arena);
         nuioa_latency_free(&latency);
     }
     assert_in_range(accepted, 200, 19000);
@@ -421,7 +421,7 @@ TEST(test_any_numbers)
             assert_true(graph.hops[i] < n); /* all are connected */
         }
         accepted += graph.accepted;
-        nuioa_link_graph_free(&graph);
+        nuioa_arena_free(&graph.arena);
         nuioa_latency_free(&latency);
     }
     alarm(0);

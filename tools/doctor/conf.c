@@ -305,11 +305,6 @@ void doctor_conf_read(struct doctor_conf *conf, int top, const char *root)
         read_file(conf, path, 0);
 }
 
-void doctor_conf_free(struct doctor_conf *conf)
-{
-    nuioa_arena_free(&conf->arena);
-}
-
 /* --- plugins ---------------------------------------------------------------------------------- */
 
 bool doctor_conf_plugin(const struct doctor_conf *conf, const char *name, char path[PATH_MAX])

@@ -53,11 +53,8 @@ struct doctor_conf {
 /* Reads slurm.conf, cgroup.conf, mpi.conf and plugstack.conf, with what they include, into *conf,
  * which is overwritten. slurm.conf is the file of SLURM_CONF, or where Slurm is built to look for
  * it, or where a slurmd without configuration files keeps it. `top` and `root` stay the caller's.
- * The caller frees *conf with doctor_conf_free. */
+ * The caller frees conf->arena. */
 void doctor_conf_read(struct doctor_conf *conf, int top, const char *root);
-
-/* Frees what was read. */
-void doctor_conf_free(struct doctor_conf *conf);
 
 /* Returns the value of the setting `key`, in upper or lower case, that begins its line, or NULL if
  * there is none. As for Slurm, the last one counts. *conf owns the value. */

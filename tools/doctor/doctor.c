@@ -176,8 +176,9 @@ static int diagnose(struct doctor *d, const char *root,
     d->root = d->live ? "" : real;
     examine(d);
     int status = print(d, status_of(d));
+    nuioa_arena_free(&d->arena);
     nuioa_node_free(&d->node);
-    doctor_conf_free(&d->slurm);
+    nuioa_arena_free(&d->slurm.arena);
     close(d->top);
     return status;
 }

@@ -45,12 +45,13 @@ struct doctor {
     bool node_known;                  /* `node` is valid; else node_error says why it is not */
     struct nuioa_node node;
     struct nuioa_error node_error;
-    char pmix[96];        /* version of the PMIx that Slurm loads; "" if none or not checked */
-    const char *ignore;   /* list of ID and ID:SUBJECT, with commas */
-    bool this_node;       /* findings of the scope DOCTOR_NODE only */
-    unsigned check_count; /* checks that ran */
-    unsigned count;       /* findings in the array */
-    unsigned ignored;     /* findings that the user ignores */
+    struct nuioa_arena arena; /* owns what checks have found out of it */
+    char pmix[96];            /* version of the PMIx that Slurm loads; "" if none or not checked */
+    const char *ignore;       /* list of ID and ID:SUBJECT, with commas */
+    bool this_node;           /* findings of the scope DOCTOR_NODE only */
+    unsigned check_count;     /* checks that ran */
+    unsigned count;           /* findings in the array */
+    unsigned ignored;         /* findings that the user ignores */
     struct doctor_finding findings[DOCTOR_FINDINGS_MAX];
 };
 

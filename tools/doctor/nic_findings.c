@@ -172,35 +172,25 @@ void doctor_check_locality(struct doctor *d)
     }
 }
 
-/* Finds the NICs that ranks may use. The caller frees the arena in any case. Returns false if that
- * fails. */
-static bool find_usable(const struct doctor *d, struct nuioa_usable *usable,
-                        struct nuioa_arena *arena)
+/* Finds the NICs that ranks may use. Returns false if that fails. */
+static bool find_usable(struct doctor *d, struct nuioa_usable *usable)
 {
     struct nuioa_warnings unused = { 0 };
     struct nuioa_rails rails;
     struct nuioa_error err;
     if (nuioa_rails_init(&rails, &d->node, &d->options, &unused, &err))
         return false;
-    int rc = nuioa_usable_find(usable, &rails, arena);
+    int rc = nuioa_usable_find(usable, &rails, &d->arena);
     nuioa_rails_free(&rails);
     return !rc;
 }
 
-/* Whether ranks may use a NIC that is doubted, or a guess keeps them from one. */
-static bool role_matters(const struct doctor *d)
-{
-    struct nuioa_usable usable;
-    struct nuioa_arena arena = { 0 };
-    bool found = find_usable(d, &usable, &arena);
-    nuioa_arena_free(&arena);
-    return found && (usable.guessed || usable.doubted);
-}
-
+/* It matters if ranks may use a NIC that is doubted, or a guess keeps them from one. */
 void doctor_check_roles(struct doctor *d)
 {
     char list[256], name[48];
     const struct nuioa_nic *first = NULL;
+    struct nuioa_usable usable;
     struct nuioa_text t = nuioa_text_in(list, sizeof(list));
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
@@ -210,7 +200,7 @@ void doctor_check_roles(struct doctor *d)
         nuioa_text_add(&t, "%s%s:%s", t.used ? "," : "", doctor_nic_name(nic, name, sizeof(name)),
                        nuioa_nic_role_name(nic->role));
     }
-    if (first && role_matters(d))
+    if (first && find_usable(d, &usable) && (usable.guessed || usable.doubted))
         doctor_report(d, "nic-role", doctor_nic_name(first, name, sizeof(name)),
                       "%s is perhaps for %s: %s. nic-role=%s", name,
                       nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
@@ -220,15 +210,13 @@ void doctor_check_roles(struct doctor *d)
 void doctor_check_exports(struct doctor *d)
 {
     struct nuioa_usable usable;
-    struct nuioa_arena arena = { 0 };
     char name[48];
-    if (d->exports && find_usable(d, &usable, &arena) && (usable.count > 2 || d->node.gpu_count) &&
+    if (d->exports && find_usable(d, &usable) && (usable.count > 2 || d->node.gpu_count) &&
         nuioa_usable_lacks(&usable, &d->node) == NUIOA_ADVICE_CONNECTED)
         doctor_report(d, "rails-unknown", "",
                       "%u ports (%s and others) have InfiniBand's default subnet prefix.",
                       usable.count,
                       doctor_nic_name(&d->node.nics[usable.nics[0]], name, sizeof(name)));
-    nuioa_arena_free(&arena);
 }
 
 /* --- the network ------------------------------------------------------------------------------ */

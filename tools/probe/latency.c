@@ -28,6 +28,17 @@ void nuioa_latency_free(struct nuioa_latency *latency)
     *latency = (struct nuioa_latency){ 0 };
 }
 
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void nuioa_latency_sort(double *ns, size_t count)
+{
+    qsort(ns, count, sizeof(*ns), compare);
+}
+
 void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns)
 {
     uint32_t count = latency->count;

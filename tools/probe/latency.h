@@ -47,6 +47,9 @@ int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct n
  * caller's. */
 void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns);
 
+/* Sorts latencies in ascending order. */
+void nuioa_latency_sort(double *ns, size_t count);
+
 /* Returns how many nanoseconds more than its local access a load by i from memory j takes. */
 static inline double nuioa_latency_at(const struct nuioa_latency *l, unsigned i, unsigned j)
 {

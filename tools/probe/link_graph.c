@@ -65,12 +65,6 @@ static void refuse(struct work *w, const char *fmt, ...)
     va_end(args);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* --- the diagonal ----------------------------------------------------------------------------- */
 
 static void check_diagonal(struct work *w)
@@ -122,7 +116,7 @@ static size_t prepare(struct work *w)
                 w->sorted[pairs++] = (there + back) / 2;
         }
     }
-    qsort(w->sorted, pairs, sizeof(*w->sorted), ascending);
+    nuioa_latency_sort(w->sorted, pairs);
     return pairs;
 }
 
@@ -443,19 +437,13 @@ int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_la
         .between = nuioa_arena_take(arena, cells, sizeof(*w.between)),
     };
     if (arena->failed) {
-        nuioa_link_graph_free(graph);
+        nuioa_arena_free(arena);
         return nuioa_fail(err, -ENOMEM, "out of memory for the links of %u NUMA nodes", n);
     }
     if (n > 1)
         infer(&w);
     graph->accepted = !*graph->reason;
     return 0;
-}
-
-void nuioa_link_graph_free(struct nuioa_link_graph *graph)
-{
-    nuioa_arena_free(&graph->arena);
-    *graph = (struct nuioa_link_graph){ 0 };
 }
 
 uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node)

@@ -72,13 +72,10 @@ struct nuioa_link_graph {
 };
 
 /* Infers the graph of the matrix *latency, which is only read; *graph is overwritten. Returns 0 if
- * the matrix is accepted and also if it is refused (graph->accepted), and the caller frees *graph
- * with nuioa_link_graph_free; or -ENOMEM with *err, and *graph is empty. */
+ * the matrix is accepted and also if it is refused (graph->accepted), and the caller frees
+ * graph->arena; or -ENOMEM with *err, and there is nothing to free. */
 int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
                            struct nuioa_error *err);
-
-/* Frees the arrays and makes *graph empty. */
-void nuioa_link_graph_free(struct nuioa_link_graph *graph);
 
 /* Returns how many links the NUMA node in row `node` has. */
 uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node);

@@ -62,15 +62,9 @@ static void chain(struct line *lines, size_t count)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, unsigned count)
 {
-    qsort(values, count, sizeof(*values), ascending);
+    nuioa_latency_sort(values, count);
     return values[count / 2];
 }
 
@@ -194,19 +188,6 @@ static int pin(unsigned cpu, struct nuioa_error *err)
     return rc ? nuioa_fail(err, rc, "CPU %u cannot be used: %s", cpu, strerror(-rc)) : 0;
 }
 
-/* Returns the last allowed CPU of the NUMA node, because the first ones serve most interrupts; or
- * -1. */
-static int cpu_of(const struct nuioa_node *node, uint32_t index)
-{
-    hwloc_bitmap_t set = hwloc_bitmap_dup(node->numas[index].cpus);
-    if (!set)
-        return -1;
-    hwloc_bitmap_and(set, set, node->allowed_cpus);
-    int cpu = hwloc_bitmap_last(set);
-    hwloc_bitmap_free(set);
-    return cpu;
-}
-
 static bool has_memory(const struct nuioa_node *node, uint32_t index)
 {
     return node->numas[index].memory_bytes > 0 &&
@@ -221,6 +202,7 @@ struct run {
     double *ns;     /* n * n */
     double *differ; /* n * n: half of what the middle half of the repetitions spans */
     double *times;  /* n * REPETITIONS_MAX, of one memory */
+    int *cpu; /* n: its last allowed CPU, because the first ones serve most interrupts; or -1 */
     unsigned done, all;
     bool bar; /* on a terminal; else a line for each NUMA node */
 };
@@ -251,18 +233,16 @@ static int measure_memory(struct run *run, uint32_t j, size_t bytes, struct nuio
 {
     const struct nuioa_node *node = run->node;
     struct probe_buffer buffer;
-    int cpu = cpu_of(node, j); /* sets up the chain fastest */
-    int rc = cpu >= 0 ? pin((unsigned)cpu, err) : 0;
+    int rc = run->cpu[j] >= 0 ? pin((unsigned)run->cpu[j], err) : 0; /* it sets up fastest */
     if (!rc)
         rc = probe_buffer_open(&buffer, bytes, (int)node->numas[j].os_index, err);
     if (rc)
         return rc;
     for (unsigned r = 0; !rc && r < run->scale->repetitions; r++)
         for (uint32_t i = 0; !rc && i < node->numa_count; i++) {
-            cpu = cpu_of(node, i);
-            if (cpu < 0)
+            if (run->cpu[i] < 0)
                 continue;
-            rc = pin((unsigned)cpu, err);
+            rc = pin((unsigned)run->cpu[i], err);
             if (rc)
                 break;
             probe_buffer_chase(&buffer, 4); /* fills the TLB, raises the frequency */
@@ -273,7 +253,7 @@ static int measure_memory(struct run *run, uint32_t j, size_t bytes, struct nuio
         }
     probe_buffer_close(&buffer);
     for (uint32_t i = 0; !rc && i < node->numa_count; i++)
-        if (cpu_of(node, i) >= 0)
+        if (run->cpu[i] >= 0)
             settle(run, i, j);
     return rc;
 }
@@ -304,7 +284,7 @@ static int measure_all(struct run *run, struct nuioa_error *err)
     cpu_set_t before;
     bool restore = !sched_getaffinity(0, sizeof(before), &before);
     for (uint32_t i = 0; i < n; i++) {
-        cores += cpu_of(run->node, i) >= 0;
+        cores += run->cpu[i] >= 0;
         memories += has_memory(run->node, i);
     }
     if (!cores || !memories)
@@ -363,8 +343,10 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
         .ns = nuioa_arena_take(&p->arena, cells, sizeof(*run.ns)),
         .differ = nuioa_arena_take(&p->arena, cells, sizeof(*run.differ)),
         .times = nuioa_arena_take(&p->arena, n, sizeof(*run.times) * REPETITIONS_MAX),
+        .cpu = nuioa_arena_take(&p->arena, n, sizeof(*run.cpu)),
         .bar = isatty(STDERR_FILENO),
     };
+    hwloc_bitmap_t cpus = nuioa_arena_bitmap(&p->arena, NULL);
     p->full_ns = run.ns;
     p->numa = nuioa_arena_take(&p->arena, n, sizeof(*p->numa));
     p->index = nuioa_arena_take(&p->arena, n, sizeof(*p->index));
@@ -372,6 +354,10 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (size_t cell = 0; cell < cells; cell++)
         run.ns[cell] = NAN;
+    for (uint32_t i = 0; i < n; i++) {
+        hwloc_bitmap_and(cpus, p->node.numas[i].cpus, p->node.allowed_cpus);
+        run.cpu[i] = hwloc_bitmap_last(cpus);
+    }
     int rc = measure_all(&run, err);
     return rc ? rc : take_part(p, &run, err);
 }

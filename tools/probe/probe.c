@@ -321,7 +321,7 @@ int tool_probe(int argc, char **argv)
         status = probe.nic.asked ? probe_nic(&probe) : answer(&probe);
     nuioa_node_free(&probe.node);
     nuioa_latency_free(&probe.latency);
-    nuioa_link_graph_free(&probe.graph);
+    nuioa_arena_free(&probe.graph.arena);
     nuioa_arena_free(&probe.arena);
     return status;
 }
