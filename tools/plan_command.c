@@ -131,16 +131,6 @@ static int load_node(struct job *job)
     return 0;
 }
 
-static int print_xml(const struct job *job, const struct nuioa_plan *plan)
-{
-    const struct nuioa_options *o = &job->options;
-    const struct nuioa_source source = { *o->topology ? o->topology : NULL, NULL };
-    struct nuioa_error err = { "" };
-    if (nuioa_report_xml(plan, &job->node, &source, job->xml, &err))
-        return tool_fail("%s", err.text);
-    return TOOL_DONE;
-}
-
 static int print(const struct job *job, const struct nuioa_plan *plan)
 {
     const struct nuioa_options *o = &job->options;
@@ -156,9 +146,13 @@ static int print(const struct job *job, const struct nuioa_plan *plan)
     tool_warn(&job->node.warnings);
     if (!plan->moved)
         fprintf(stderr, "nuioa: no rank moves: %s\n", plan->reason);
-    if (job->xml)
-        return print_xml(job, plan);
-    return tool_print(nuioa_report_cpu_bind(plan));
+    if (!job->xml)
+        return tool_print(nuioa_report_cpu_bind(plan));
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL, NULL };
+    struct nuioa_error err = { "" };
+    if (nuioa_report_xml(plan, &job->node, &source, job->xml, &err))
+        return tool_fail("%s", err.text);
+    return TOOL_DONE;
 }
 
 static int answer(struct job *job)

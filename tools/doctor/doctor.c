@@ -78,11 +78,6 @@ static bool runs_slurmd(const struct doctor *d)
     return found;
 }
 
-static enum doctor_role role_of(const struct doctor *d)
-{
-    return runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
-}
-
 static void read_name(struct doctor *d)
 {
     if (d->live)
@@ -141,7 +136,7 @@ static void examine(struct doctor *d)
 {
     doctor_conf_read(&d->slurm, d->top, d->root);
     if (!d->role)
-        d->role = role_of(d);
+        d->role = runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
     read_name(d);
     read_options(d);
     leave_emulation(d);

@@ -220,25 +220,17 @@ static void show_bar(const struct run *run)
     fflush(stderr);
 }
 
-static void settle(struct run *run, uint32_t i, uint32_t j)
-{
-    unsigned count = run->scale->repetitions;
-    double *times = &run->times[(size_t)i * REPETITIONS_MAX];
-    size_t cell = (size_t)i * run->node->numa_count + j;
-    run->ns[cell] = median(times, count);
-    run->differ[cell] = (times[count - 1 - count / 4] - times[count / 4]) / 2;
-}
-
 static int measure_memory(struct run *run, uint32_t j, size_t bytes, struct nuioa_error *err)
 {
     const struct nuioa_node *node = run->node;
+    const unsigned count = run->scale->repetitions;
     struct probe_buffer buffer;
     int rc = run->cpu[j] >= 0 ? pin((unsigned)run->cpu[j], err) : 0; /* it sets up fastest */
     if (!rc)
         rc = probe_buffer_open(&buffer, bytes, (int)node->numas[j].os_index, err);
     if (rc)
         return rc;
-    for (unsigned r = 0; !rc && r < run->scale->repetitions; r++)
+    for (unsigned r = 0; !rc && r < count; r++)
         for (uint32_t i = 0; !rc && i < node->numa_count; i++) {
             if (run->cpu[i] < 0)
                 continue;
@@ -252,9 +244,14 @@ static int measure_memory(struct run *run, uint32_t j, size_t bytes, struct nuio
             show_bar(run);
         }
     probe_buffer_close(&buffer);
-    for (uint32_t i = 0; !rc && i < node->numa_count; i++)
-        if (run->cpu[i] >= 0)
-            settle(run, i, j);
+    for (uint32_t i = 0; !rc && i < node->numa_count; i++) {
+        double *times = &run->times[(size_t)i * REPETITIONS_MAX];
+        size_t cell = (size_t)i * node->numa_count + j;
+        if (run->cpu[i] < 0)
+            continue;
+        run->ns[cell] = median(times, count);
+        run->differ[cell] = (times[count - 1 - count / 4] - times[count / 4]) / 2;
+    }
     return rc;
 }
 
@@ -319,17 +316,16 @@ static int take_part(struct probe *p, const struct run *run, struct nuioa_error 
         }
     size_t cells = (size_t)p->count * p->count, k = 0;
     double *part = nuioa_arena_take(&p->arena, cells, sizeof(*part));
-    double *differ = nuioa_arena_take(&p->arena, cells, sizeof(*differ));
-    if (!differ || !p->count || nuioa_latency_init(&p->latency, p->count))
+    if (!part || !p->count || nuioa_latency_init(&p->latency, p->count))
         return nuioa_fail(err, -ENOMEM, "no NUMA node with CPUs and memory was measured");
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = 0; j < p->count; j++, k++) {
             size_t cell = (size_t)p->index[i] * n + p->index[j];
             part[k] = run->ns[cell];
-            differ[k] = run->differ[cell];
+            run->differ[k] = run->differ[cell]; /* k is not beyond the cell */
         }
     nuioa_latency_from_full(&p->latency, part);
-    p->latency.noise_ns = median(differ, p->count * p->count);
+    p->latency.noise_ns = median(run->differ, p->count * p->count);
     return 0;
 }
 

@@ -148,29 +148,23 @@ struct check {
     unsigned firmware_classes, measured_classes; /* the most of any row */
 };
 
-static void compare_row(const struct nuioa_distance *f, const struct nuioa_distance *m, uint32_t i,
-                        struct check *check)
-{
-    for (uint32_t j = 0; j < f->count; j++) {
-        unsigned fj = nuioa_level_at(f, i, j), mj = nuioa_level_at(m, i, j);
-        check->firmware_classes = fj > check->firmware_classes ? fj : check->firmware_classes;
-        check->measured_classes = mj > check->measured_classes ? mj : check->measured_classes;
-        for (uint32_t k = j + 1; k < f->count && j != i; k++) {
-            unsigned fk = nuioa_level_at(f, i, k), mk = nuioa_level_at(m, i, k);
-            check->merged += k != i && fj == fk && mj != mk;
-            check->inverted += k != i && ((fj < fk && mj > mk) || (fj > fk && mj < mk));
-        }
-    }
-    for (uint32_t j = i + 1; j < f->count; j++)
-        check->one_way += nuioa_distance_at(f, i, j) == nuioa_distance_at(f, j, i) &&
-                          nuioa_distance_at(m, i, j) != nuioa_distance_at(m, j, i);
-}
-
 static struct check compare(const struct probe *p)
 {
+    const struct nuioa_distance *f = &p->node.distance, *m = &p->measured;
     struct check check = { 0 };
-    for (uint32_t i = 0; i < p->measured.count; i++)
-        compare_row(&p->node.distance, &p->measured, i, &check);
+    for (uint32_t i = 0; i < m->count; i++)
+        for (uint32_t j = 0; j < m->count; j++) {
+            unsigned fj = nuioa_level_at(f, i, j), mj = nuioa_level_at(m, i, j);
+            check.firmware_classes = fj > check.firmware_classes ? fj : check.firmware_classes;
+            check.measured_classes = mj > check.measured_classes ? mj : check.measured_classes;
+            for (uint32_t k = j + 1; k < m->count && j != i; k++) {
+                unsigned fk = nuioa_level_at(f, i, k), mk = nuioa_level_at(m, i, k);
+                check.merged += k != i && fj == fk && mj != mk;
+                check.inverted += k != i && ((fj < fk && mj > mk) || (fj > fk && mj < mk));
+            }
+            check.one_way += j > i && nuioa_distance_at(f, i, j) == nuioa_distance_at(f, j, i) &&
+                             nuioa_distance_at(m, i, j) != nuioa_distance_at(m, j, i);
+        }
     return check;
 }
 
@@ -317,14 +311,6 @@ static json_t *graph_of(const struct probe *p)
         ports ? free_ports(p) : json_null(), "accepted", known, "reason", p->graph.reason);
 }
 
-static json_t *check_object(const struct probe *p)
-{
-    const struct check c = compare(p);
-    return json_pack("{si si si si si}", "firmware_distances", (int)c.firmware_classes,
-                     "measured_distances", (int)c.measured_classes, "merged", (int)c.merged,
-                     "inverted", (int)c.inverted, "one_way", (int)c.one_way);
-}
-
 static json_t *hundredth(double value)
 {
     return isnan(value) ? json_null() : json_real(round(value * 100) / 100);
@@ -333,8 +319,13 @@ static json_t *hundredth(double value)
 json_t *probe_json(const struct probe *p)
 {
     json_t *object = p->count ? graph_of(p) : json_pack("{si}", "nuioa", 1);
+    const struct check c = compare(p);
     if (p->check && p->graph.accepted)
-        json_object_set_new(object, "check", check_object(p));
+        json_object_set_new(object, "check",
+                            json_pack("{si si si si si}", "firmware_distances",
+                                      (int)c.firmware_classes, "measured_distances",
+                                      (int)c.measured_classes, "merged", (int)c.merged, "inverted",
+                                      (int)c.inverted, "one_way", (int)c.one_way));
     if (!isnan(p->cost.remote)) {
         json_object_set_new(object, "remote_cost", hundredth(p->cost.remote));
         json_object_set_new(object, "hop_cost", hundredth(p->cost.hop));
