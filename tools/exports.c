@@ -8,6 +8,7 @@
 #include "output/library_choice.h"
 #include "output/library_variables.h"
 #include "output/user_variables.h"
+#include "output/variable_block.h"
 #include "util/arena.h"
 #include "util/variable.h"
 
@@ -19,20 +20,14 @@ static bool is_known(const struct nuioa_plan *plan, const struct nuioa_node *nod
     return plan->assignments[local].gpus_known || !node->gpu_count;
 }
 
-/* Adds to all[BLOCK_SIZE], a block of which `used` bytes are before its end, the settings of a
- * block that the user has not set. Returns the new number of bytes. */
-static size_t take(char *all, size_t used, const char *block)
+/* Adds the settings of a block that the user has not set. */
+static void take(struct nuioa_block *all, const char *block)
 {
     char name[64];
     const char *value;
-    while ((value = nuioa_block_next(&block, name, sizeof(name)))) {
-        size_t length = strlen(name) + strlen(value) + 2;
-        if (nuioa_variable(environ, name) || used + length >= BLOCK_SIZE)
-            continue;
-        used += (size_t)snprintf(all + used, BLOCK_SIZE - used, "%s=%s", name, value) + 1;
-        all[used] = '\0';
-    }
-    return used;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (!nuioa_variable(environ, name))
+            nuioa_block_put(all, "%s=%s", name, value);
 }
 
 /* Returns true if export=auto may set this block. */
@@ -48,16 +43,16 @@ char *tool_exports_of(const struct nuioa_plan *plan, const struct nuioa_node *no
                       const struct nuioa_options *options, uint32_t local,
                       enum tool_exports_check check)
 {
-    char *all = calloc(1, BLOCK_SIZE), block[BLOCK_SIZE];
-    size_t used = 0;
-    if (!all || !is_known(plan, node, local))
-        return all;
+    char *text = calloc(1, BLOCK_SIZE), block[BLOCK_SIZE];
+    if (!text || !is_known(plan, node, local))
+        return text;
+    struct nuioa_block all = nuioa_block_begin(text, BLOCK_SIZE);
     if (nuioa_library_variables(plan, node, options, local, block, BLOCK_SIZE) >= 0)
-        used = take(all, used, block);
+        take(&all, block);
     if (nuioa_library_auto(plan, node, options, local, block, BLOCK_SIZE) >= 0 &&
         may_set(node, options, check, block))
-        take(all, used, block);
-    return all;
+        take(&all, block);
+    return text;
 }
 
 void tool_exports_print_one(const char *block, const char *ranks, FILE *out)

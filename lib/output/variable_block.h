@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-/* Writes a block of "NAME=value" strings, as output/environment.h describes it. Private to the
- * library. */
+/* Writes a block of "NAME=value" strings, as output/environment.h describes it. */
 
 /* The limit for one "NAME=value", in bytes with its NUL. */
 #define NUIOA_BLOCK_ENTRY_MAX 4096
