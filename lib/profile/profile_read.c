@@ -92,21 +92,21 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
 }
 
 /* Opens a regular file. O_NONBLOCK: opening a pipe must not block srun. */
-static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *err, int *rc)
+static int open_file(const char *path, FILE **in, struct nuioa_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    FILE *in = NULL;
-    if (fd < 0 || fstat(fd, st))
-        *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st->st_mode))
-        *rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
-    else if (st->st_size > NUIOA_PROFILE_BYTES_MAX)
-        *rc = too_large(path, err);
-    else if (!(in = fdopen(fd, "r")))
-        *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    if (!in && fd >= 0)
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+    if (fd < 0 || fstat(fd, &st))
+        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
+    else if (st.st_size > NUIOA_PROFILE_BYTES_MAX)
+        rc = too_large(path, err);
+    else if (!(*in = fdopen(fd, "r")))
+        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (rc && fd >= 0)
         close(fd);
-    return in;
+    return rc;
 }
 
 /* Reads a file of this format, NULL: of any; only flows of the `wanted` ranks, NULL: of all. */
@@ -117,11 +117,10 @@ static int read_file(const char *path, const struct profile_format *format,
     struct profile_reader r = {
         .path = path, .metric = metric, .profile = profile, .err = err, .wanted = wanted
     };
-    struct stat st;
-    int rc = 0;
+    FILE *in;
     memset(profile, 0, sizeof(*profile));
-    FILE *in = open_file(path, &st, err, &rc);
-    if (!in)
+    int rc = open_file(path, &in, err);
+    if (rc)
         return rc;
     rc = read_lines(&r, in, format);
     fclose(in);
@@ -156,11 +155,11 @@ int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_e
     size_t room = 0;
     struct stat st;
     bool found = false;
-    int rc = 0;
+    FILE *in;
     if (!stat(path, &st) && S_ISDIR(st.st_mode)) /* files of Open MPI's monitoring */
         return 0;
-    FILE *in = open_file(path, &st, err, &rc);
-    if (!in)
+    int rc = open_file(path, &in, err);
+    if (rc)
         return rc;
     struct nuioa_text text = nuioa_text_in(list, size);
     while (!text.lost && getline(&line, &room, in) >= 0) {

@@ -52,14 +52,12 @@ static uint64_t distances_key(const char *distances)
 /* Sets all bytes of the key, padding too, so that keys can be compared with memcmp. */
 static void make_key(struct key *key, const char *distances)
 {
+    char boot_id[sizeof(key->boot_id)];
     memset(key, 0, sizeof(*key));
     memcpy(key->magic, "nuioaCAC", sizeof(key->magic));
-    nuioa_sysfs_text(AT_FDCWD, key->boot_id, sizeof(key->boot_id),
-                     "/proc/sys/kernel/random/boot_id");
+    nuioa_sysfs_text(AT_FDCWD, boot_id, sizeof(boot_id), "/proc/sys/kernel/random/boot_id");
+    nuioa_copy(key->boot_id, sizeof(key->boot_id), boot_id);
     gethostname(key->host, sizeof(key->host) - 1);
-    /* nuioa_sysfs_text does not clear the bytes behind the text. */
-    size_t end = strlen(key->boot_id);
-    memset(key->boot_id + end, 0, sizeof(key->boot_id) - end);
     key->fingerprint = nuioa_fingerprint("");
     key->distances = distances_key(distances);
 }

@@ -2,9 +2,12 @@
 #include "topology/device_locality.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/sysfs.h"
 
 enum { VENDOR_MELLANOX = 0x15b3 };
 
@@ -132,12 +135,8 @@ bool nuioa_device_is_overridden(hwloc_obj_t pci)
     unsigned domain = pci->attr->pcidev.domain, bus = pci->attr->pcidev.bus;
     if (top->type == HWLOC_OBJ_BRIDGE)
         bus = top->attr->bridge.downstream.pci.secondary_bus;
-    FILE *file = text[0] == '/' ? fopen(text, "re") : NULL;
-    if (!file)
-        return named_in(text, domain, bus);
     char content[4096];
-    size_t length = fread(content, 1, sizeof(content) - 1, file);
-    fclose(file);
-    content[length] = '\0';
-    return named_in(content, domain, bus);
+    if (text[0] == '/')
+        nuioa_sysfs_text(AT_FDCWD, content, sizeof(content), "%s", text);
+    return named_in(text[0] == '/' ? content : text, domain, bus);
 }

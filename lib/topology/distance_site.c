@@ -62,11 +62,14 @@ static int read_machine(struct reader *r, char *rest)
 {
     const struct nuioa_node *node = r->node;
     uint32_t packages = 0, cores = 0;
+    int rc = end_section(r);
+    if (rc)
+        return rc;
     r->numa_count = r->listed = r->rows = 0;
     char *model = strstr(rest, "model=\"");
     if (model) {
         char *end = strchr(model + 7, '"');
-        if (!end || end[1 + strspn(end + 1, " \t\r")])
+        if (!end || end[1 + strspn(end + 1, blanks)])
             return malformed(r, "model=\"...\" must end the line");
         *end = *model = '\0';
         model += 7;
@@ -188,6 +191,8 @@ static int read_nic(struct reader *r, char *rest)
 
 static int read_line(struct reader *r, char *line)
 {
+    static int (*const readers[])(struct reader *, char *) = { read_machine, read_numa, read_row,
+                                                               read_nic };
     bool quoted = false;
     for (char *c = line; *c; c++) {
         quoted ^= *c == '"';
@@ -199,40 +204,30 @@ static int read_line(struct reader *r, char *line)
     char *rest = line, *word = nuioa_next_word(&rest, blanks);
     if (!word)
         return 0;
-    if (!strcmp(word, "machine")) {
-        int rc = end_section(r);
-        return rc ? rc : read_machine(r, rest);
-    }
-    if (!strcmp(word, "numa"))
-        return read_numa(r, rest);
-    if (!strcmp(word, "row"))
-        return read_row(r, rest);
-    if (!strcmp(word, "nic"))
-        return read_nic(r, rest);
-    return malformed(r, "expected machine, numa, row or nic");
+    int which = nuioa_word_index("machine|numa|row|nic", word);
+    return which < 0 ? malformed(r, "expected machine, numa, row or nic") : readers[which](r, rest);
 }
 
 static int read_text(struct reader *r, char *text)
 {
     bool versioned = false;
-    for (char *line = text, *next; line; line = next) {
+    int rc = 0;
+    for (char *line = text, *next; line && !rc; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
         r->line++;
-        int rc = 0;
         if (versioned)
             rc = read_line(r, line);
-        else if (!strncmp(line, "nuioa-distances 1", 17) && !line[17 + strspn(line + 17, " \t\r")])
+        else if (!strncmp(line, "nuioa-distances 1", 17) && !line[17 + strspn(line + 17, blanks)])
             versioned = true;
-        else if (line[strspn(line, " \t\r")] && line[0] != '#')
-            return malformed(r, "the first line must be \"nuioa-distances 1\"");
-        if (rc)
-            return rc;
+        else if (line[strspn(line, blanks)] && line[0] != '#')
+            break;
     }
     if (!versioned)
         return malformed(r, "the first line must be \"nuioa-distances 1\"");
-    int rc = end_section(r);
+    if (!rc)
+        rc = end_section(r);
     if (!rc && !r->found)
         rc = nuioa_fail(r->err, -ENOENT,
                         "%s: no section for this node (machine packages=%u numa=%u cores=%u "

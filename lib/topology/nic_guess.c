@@ -86,13 +86,6 @@ static bool has_unlike_rate(const struct nuioa_node *node, const bool *fit, uint
     return false;
 }
 
-/* Returns the doubts by what discovery has found. BlueFields may be the NICs that MPI is to use,
- * unless there are enough others. */
-static uint32_t doubts_by_hints(const struct nuioa_node *node, const bool *fit, uint32_t nic)
-{
-    return are_others_enough(node, fit) ? node->nics[nic].hints : 0;
-}
-
 /* Returns the doubts by the place and the rate of a NIC. */
 static uint32_t doubts_by_place(const struct nuioa_node *node, const bool *fit, uint32_t nic)
 {
@@ -110,13 +103,6 @@ static void keep_needed(struct nuioa_node *node, const bool *fit, uint32_t nic)
             node->nics[nic].doubts = 0;
 }
 
-static enum nuioa_nic_role role_of(const struct nuioa_nic *nic)
-{
-    return nic->doubts & NUIOA_HINT_BLUEFIELD || !nuioa_nic_bypasses_kernel(nic)
-               ? NUIOA_ROLE_MANAGEMENT
-               : NUIOA_ROLE_STORAGE;
-}
-
 static bool is_said(const struct nuioa_nic *nic)
 {
     return nic->role_source == NUIOA_ROLE_BY_SITE;
@@ -127,7 +113,10 @@ static void set_role(struct nuioa_nic *nic)
 {
     if (is_said(nic))
         return;
-    nic->role = nic->doubts ? role_of(nic) : NUIOA_ROLE_UNKNOWN;
+    bool manages = nic->doubts & NUIOA_HINT_BLUEFIELD || !nuioa_nic_bypasses_kernel(nic);
+    nic->role = !nic->doubts ? NUIOA_ROLE_UNKNOWN
+                : manages    ? NUIOA_ROLE_MANAGEMENT
+                             : NUIOA_ROLE_STORAGE;
     nic->role_source = nic->doubts ? NUIOA_ROLE_BY_GUESS : NUIOA_ROLE_BY_NOBODY;
 }
 
@@ -136,9 +125,10 @@ void nuioa_nics_guess(struct nuioa_node *node, const bool *fit)
     struct nuioa_nic *nics = node->nics;
     uint32_t count = node->nic_count;
     bool some_left = false;
+    /* BlueFields may be the NICs that MPI is to use, unless there are enough others. */
+    const bool counts = node->gpu_count && are_others_enough(node, fit);
     for (uint32_t i = 0; i < count; i++)
-        nics[i].doubts =
-            node->gpu_count && fit[i] && !is_said(&nics[i]) ? doubts_by_hints(node, fit, i) : 0;
+        nics[i].doubts = counts && fit[i] && !is_said(&nics[i]) ? nics[i].hints : 0;
     for (uint32_t i = 0; i < count; i++)
         if (nics[i].doubts)
             keep_needed(node, fit, i);
