@@ -107,21 +107,28 @@ static uint32_t passed(struct stream *s, uint32_t value, uint32_t max)
     return value;
 }
 
-/* Returns whether there is an array, whose pointer is NULL if there is none. */
-static bool pass_presence(struct stream *s, const void *array)
+/* Returns an array of `count` items of `size` bytes: `array` itself, which is written; or a new one,
+ * NULL after a failure. Each item takes `least` bytes of the input or more: a count that the rest of
+ * it cannot hold is an error, so memory is allocated only in proportion to the input. */
+static void *array_of(struct stream *s, void *array, size_t count, size_t size, size_t least)
 {
-    return passed(s, array != NULL, 1);
+    if (!s->in)
+        return array;
+    s->failed |= count > (s->size - s->at) / least;
+    array = s->failed ? NULL : calloc(count ? count : 1, size);
+    s->failed |= !array;
+    return array;
 }
 
-/* The count of items of at least `size` bytes each. A count that the rest of the input cannot hold
- * is an error, so memory is allocated only in proportion to the input. */
-static void pass_count(struct stream *s, uint32_t *count, uint32_t max, size_t size)
+/* An array of bytes, whose pointer is NULL if there is none. */
+static uint8_t *pass_bytes(struct stream *s, uint8_t *array, size_t count)
 {
-    pass_u32(s, count, max);
-    if (s->in && *count > (s->size - s->at) / size) {
-        *count = 0;
-        s->failed = true;
-    }
+    if (!passed(s, array != NULL, 1))
+        return NULL;
+    array = array_of(s, array, count, 1, 1);
+    if (array)
+        pass(s, array, count);
+    return array;
 }
 
 /* A text without control characters, filled up with zeros: no old bytes of the buffer are written.
@@ -147,7 +154,7 @@ static void pass_text(struct stream *s, char *text, size_t size, bool path)
 
 static void pass_bitmap(struct stream *s, hwloc_bitmap_t *bitmap)
 {
-    enum { BITS = CHAR_BIT * sizeof(unsigned long) };
+    enum { LONGS_MAX = INDEX_MAX / (CHAR_BIT * sizeof(unsigned long)) };
     int longs = s->in || !*bitmap ? 0 : hwloc_bitmap_nr_ulongs(*bitmap);
     uint32_t count = longs < 0 ? 0 : (uint32_t)longs;
     if (s->in)
@@ -155,7 +162,7 @@ static void pass_bitmap(struct stream *s, hwloc_bitmap_t *bitmap)
     /* -1 means an infinite set, which no machine has. */
     if (longs < 0 || (s->in && !*bitmap))
         s->failed = true;
-    pass_count(s, &count, INDEX_MAX / BITS, sizeof(unsigned long));
+    pass_u32(s, &count, LONGS_MAX);
     for (uint32_t i = 0; i < count && !s->failed; i++) {
         unsigned long word = s->in ? 0 : hwloc_bitmap_to_ith_ulong(*bitmap, i);
         pass(s, &word, sizeof(word));
@@ -164,23 +171,13 @@ static void pass_bitmap(struct stream *s, hwloc_bitmap_t *bitmap)
     }
 }
 
-/* Returns an array: `array` itself, which is written; or a new one, NULL without memory. */
-static void *array_of(struct stream *s, void *array, uint32_t count, size_t size)
-{
-    if (s->in)
-        array = s->failed ? NULL : calloc(count ? count : 1, size);
-    if (s->in && !array)
-        s->failed = true;
-    return array;
-}
-
 /* --- the fields ------------------------------------------------------------------------------- */
 
 static void pass_pus(struct stream *s, struct nuioa_node *node)
 {
     /* The struct has no padding, so it can be written as bytes. */
     _Static_assert(sizeof(struct nuioa_pu) == 6 * sizeof(uint32_t), "struct nuioa_pu has changed");
-    node->pus = array_of(s, node->pus, node->pu_count, sizeof(*node->pus));
+    node->pus = array_of(s, node->pus, node->pu_count, sizeof(*node->pus), sizeof(*node->pus));
     for (uint32_t i = 0; node->pus && i < node->pu_count; i++) {
         struct nuioa_pu *pu = &node->pus[i];
         pass(s, pu, sizeof(*pu));
@@ -194,7 +191,8 @@ static void pass_pus(struct stream *s, struct nuioa_node *node)
 
 static void pass_numas(struct stream *s, struct nuioa_node *node)
 {
-    node->numas = array_of(s, node->numas, node->numa_count, sizeof(*node->numas));
+    node->numas = array_of(s, node->numas, node->numa_count, sizeof(*node->numas),
+                           2 * sizeof(uint32_t) + sizeof(uint64_t));
     for (uint32_t i = 0; node->numas && i < node->numa_count; i++) {
         struct nuioa_numa *numa = &node->numas[i];
         pass_u32(s, &numa->os_index, INDEX_MAX - 1);
@@ -208,15 +206,11 @@ static void pass_numas(struct stream *s, struct nuioa_node *node)
 
 static void pass_distance(struct stream *s, struct nuioa_node *node)
 {
-    uint32_t count = node->numa_count;
-    size_t cells = (size_t)count * count;
+    const size_t cells = (size_t)node->numa_count * node->numa_count;
     struct nuioa_distance *d = &node->distance;
-    if (s->in && count && count > (s->size - s->at) / count)
-        s->failed = true;
-    if (s->in)
-        d->count = count;
-    d->matrix = array_of(s, d->matrix, count * count, sizeof(*d->matrix));
-    d->level = array_of(s, d->level, count * count, sizeof(*d->level));
+    d->count = node->numa_count;
+    d->matrix = array_of(s, d->matrix, cells, sizeof(*d->matrix), sizeof(*d->matrix));
+    d->level = array_of(s, d->level, cells, 1, 1);
     if (s->failed)
         return;
     pass(s, d->matrix, cells * sizeof(*d->matrix));
@@ -226,9 +220,8 @@ static void pass_distance(struct stream *s, struct nuioa_node *node)
 /* Member by member: what the compiler puts between them is not written. */
 static void pass_measured(struct stream *s, struct nuioa_nic *nic, uint32_t numa_count)
 {
-    if (s->in && numa_count > (s->size - s->at) / (4 * sizeof(double)))
-        s->failed = true;
-    nic->measured = array_of(s, nic->measured, numa_count, sizeof(*nic->measured));
+    nic->measured =
+        array_of(s, nic->measured, numa_count, sizeof(*nic->measured), 4 * sizeof(double));
     for (uint32_t i = 0; nic->measured && i < numa_count; i++) {
         struct nuioa_nic_measured *m = &nic->measured[i];
         double *const values[] = { &m->write_mb_s, &m->read_mb_s, &m->latency_ns, &m->mad };
@@ -265,12 +258,8 @@ static void pass_nic(struct stream *s, struct nuioa_nic *nic, uint32_t numa_coun
     nic->usable = passed(s, nic->usable, 1);
     pass_bitmap(s, &nic->numas);
     pass_bitmap(s, &nic->cpus);
-    if (pass_presence(s, nic->level)) {
-        nic->level = array_of(s, nic->level, numa_count, 1);
-        if (nic->level)
-            pass(s, nic->level, numa_count);
-    }
-    if (pass_presence(s, nic->measured))
+    nic->level = pass_bytes(s, nic->level, numa_count);
+    if (passed(s, nic->measured != NULL, 1))
         pass_measured(s, nic, numa_count);
     /* An empty name would make the path of the directory of all ports. */
     if (s->in && !nic->name[0])
@@ -279,14 +268,16 @@ static void pass_nic(struct stream *s, struct nuioa_nic *nic, uint32_t numa_coun
 
 static void pass_nics(struct stream *s, struct nuioa_node *node)
 {
-    node->nics = array_of(s, node->nics, node->nic_count, sizeof(*node->nics));
+    node->nics =
+        array_of(s, node->nics, node->nic_count, sizeof(*node->nics), 13 * sizeof(uint32_t));
     for (uint32_t i = 0; node->nics && !s->failed && i < node->nic_count; i++)
         pass_nic(s, &node->nics[i], node->numa_count);
 }
 
 static void pass_gpus(struct stream *s, struct nuioa_node *node)
 {
-    node->gpus = array_of(s, node->gpus, node->gpu_count, sizeof(*node->gpus));
+    node->gpus =
+        array_of(s, node->gpus, node->gpu_count, sizeof(*node->gpus), 4 * sizeof(uint32_t));
     for (uint32_t i = 0; node->gpus && !s->failed && i < node->gpu_count; i++) {
         struct nuioa_gpu *gpu = &node->gpus[i];
         pass_text(s, gpu->pci, sizeof(gpu->pci), true);
@@ -300,13 +291,7 @@ static void pass_gpus(struct stream *s, struct nuioa_node *node)
 static void pass_paths(struct stream *s, struct nuioa_node *node)
 {
     size_t count = (size_t)node->gpu_count * node->nic_count;
-    if (!pass_presence(s, node->paths))
-        return;
-    if (s->in && count > s->size - s->at)
-        s->failed = true;
-    node->paths = array_of(s, node->paths, (uint32_t)count, sizeof(*node->paths));
-    if (node->paths)
-        pass(s, node->paths, count);
+    node->paths = pass_bytes(s, node->paths, count);
     for (size_t i = 0; s->in && node->paths && i < count; i++)
         if (node->paths[i] >= NUIOA_PATHS)
             s->failed = true;
@@ -319,10 +304,10 @@ static void pass_node(struct stream *s, struct nuioa_node *node)
     node->emulated = passed(s, node->emulated, 1);
     pass_u32(s, &node->package_count, PUS_MAX);
     pass_u32(s, &node->core_count, PUS_MAX);
-    pass_count(s, &node->pu_count, PUS_MAX, sizeof(struct nuioa_pu));
-    pass_count(s, &node->numa_count, NUMAS_MAX, 2 * sizeof(uint32_t) + sizeof(uint64_t));
-    pass_count(s, &node->nic_count, NICS_MAX, 13 * sizeof(uint32_t));
-    pass_count(s, &node->gpu_count, GPUS_MAX, 4 * sizeof(uint32_t));
+    pass_u32(s, &node->pu_count, PUS_MAX);
+    pass_u32(s, &node->numa_count, NUMAS_MAX);
+    pass_u32(s, &node->nic_count, NICS_MAX);
+    pass_u32(s, &node->gpu_count, GPUS_MAX);
     node->distance.source = passed(s, node->distance.source, NUIOA_DISTANCE_STRUCTURE);
     node->cut = passed(s, node->cut, 1);
     if (s->in && (!node->pu_count || !node->numa_count))
