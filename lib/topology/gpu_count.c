@@ -75,9 +75,7 @@ static uint32_t count_numbers(const char *list)
 
 uint32_t nuioa_gpus_of_step(char *const *environment)
 {
-    uint32_t listed = count_numbers(nuioa_variable(environment, "SLURM_STEP_GPUS")), said = 0;
-    const char *text = nuioa_variable(environment, "SLURM_GPUS_ON_NODE");
-    if (text && nuioa_parse_u32(text, UINT32_MAX, &said) < 0)
-        said = 0;
+    uint32_t listed = count_numbers(nuioa_variable(environment, "SLURM_STEP_GPUS"));
+    uint32_t said = nuioa_variable_number(environment, "SLURM_GPUS_ON_NODE", UINT32_MAX, 0);
     return said > listed ? said : listed;
 }

@@ -77,13 +77,11 @@ void other_launcher_in_salloc(void)
 void other_launcher_in_batch(spank_t spank)
 {
     uint32_t id;
-    int argc = 0;
-    char **argv = NULL;
+    const char *path = step_program(spank);
     if (spank_get_item(spank, S_JOB_STEPID, &id) != ESPANK_SUCCESS || id != SLURM_BATCH_SCRIPT ||
-        !is_asked(step_environment(spank)) ||
-        spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
+        !is_asked(step_environment(spank)) || !path)
         return;
-    char *script = nuioa_sysfs_lines(AT_FDCWD, SCRIPT_MAX, "%s", argv[0]);
+    char *script = nuioa_sysfs_lines(AT_FDCWD, SCRIPT_MAX, "%s", path);
     advise(script);
     free(script);
 }

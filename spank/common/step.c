@@ -12,7 +12,6 @@
 #include "spank/common/hosts.h"
 #include "spank/common/log.h"
 #include "topology/gpu_count.h"
-#include "util/number.h"
 #include "util/variable.h"
 #include "util/word.h"
 
@@ -25,17 +24,20 @@ bool step_is_ordinary(spank_t spank)
            id <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-bool step_is_launcher(spank_t spank)
+const char *step_program(spank_t spank)
 {
     int argc = 0;
     char **argv = NULL;
-    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv ||
-        !argv[0])
-        return false;
-    const char *slash = strrchr(argv[0], '/');
-    return nuioa_word_index("mpirun|mpiexec|orted|prterun|prted|flux|hydra_pmi_proxy|"
-                            "hydra_bstrap_proxy",
-                            slash ? slash + 1 : argv[0]) >= 0;
+    bool known = spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS;
+    return known && argc > 0 && argv ? argv[0] : NULL;
+}
+
+bool step_is_launcher(spank_t spank)
+{
+    const char *program = step_program(spank), *slash = program ? strrchr(program, '/') : NULL;
+    return program && nuioa_word_index("mpirun|mpiexec|orted|prterun|prted|flux|hydra_pmi_proxy|"
+                                       "hydra_bstrap_proxy",
+                                       slash ? slash + 1 : program) >= 0;
 }
 
 char **step_environment(spank_t spank)
@@ -124,13 +126,13 @@ static void read_gpus(char **environment, struct step *step)
 static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
 {
     char **environment = step_environment(spank), host[64];
-    const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
     const char *nodes = nuioa_variable(environment, "SLURM_STEP_NODELIST");
     const char *tasks = nuioa_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
-    uint32_t component, whole, here, upto;
+    uint32_t component, here, upto;
     *first = 0;
-    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS || !all ||
-        nuioa_parse_u32(all, UINT32_MAX, &whole) < 0 || whole == component)
+    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS ||
+        nuioa_variable_number(environment, "SLURM_STEP_NUM_TASKS", UINT32_MAX, component) ==
+            component)
         return 0;
     int position = nodes && tasks ? hosts_find(nodes, log_host(host, sizeof(host))) : -ENOENT;
     if (position < 0 || (uint32_t)position < step->node_id ||
@@ -170,25 +172,14 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
  * here. */
 static uint32_t cpus_typed(char **environment, const struct nuioa_request *asked)
 {
-    const char *text = nuioa_variable(environment, "SLURM_CPUS_PER_TASK");
-    uint32_t cpus;
-    if (!text || nuioa_parse_u32(text, UINT16_MAX, &cpus) ||
-        (asked->nested && cpus != asked->cpus_per_task))
-        return 0;
-    return cpus;
-}
-
-static char *copy_cores(spank_t spank, spank_item_t item)
-{
-    char *cores = NULL;
-    return spank_get_item(spank, item, &cores) == ESPANK_SUCCESS && cores && *cores ? strdup(cores)
-                                                                                    : NULL;
+    uint32_t cpus = nuioa_variable_number(environment, "SLURM_CPUS_PER_TASK", UINT16_MAX, 0);
+    return asked->nested && cpus != asked->cpus_per_task ? 0 : cpus;
 }
 
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     *step = (struct step){ 0 };
-    char **environment = step_environment(spank);
+    char **environment = step_environment(spank), *cores = NULL;
     if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
         !step->task_count)
@@ -200,7 +191,8 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     struct nuioa_request *asked = &step->asked;
     if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &asked->cpus_per_task) != ESPANK_SUCCESS)
         asked->cpus_per_task = 0;
-    step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
+    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
+        step->cores = strdup(cores);
     asked->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
                       nuioa_variable(environment, "SLURM_OVERLAP");
     asked->threads = nuioa_omp_threads(environment);

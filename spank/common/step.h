@@ -40,6 +40,9 @@ struct step {
  * that only hold an allocation are not such steps. Returns false if Slurm does not tell. */
 bool step_is_ordinary(spank_t spank);
 
+/* Returns the command of the step, which Slurm owns; NULL if Slurm does not tell. */
+const char *step_program(spank_t spank);
+
 /* Returns true if the step runs a launcher such as mpirun, which places its own ranks. Returns
  * false if Slurm does not tell the command. */
 bool step_is_launcher(spank_t spank);

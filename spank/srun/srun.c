@@ -196,13 +196,11 @@ static void warn_value(const struct srun_context *context, spank_t spank)
 {
     struct nuioa_options unused;
     struct nuioa_error err;
-    int argc = 0;
-    char **argv = NULL;
+    const char *program = step_program(spank);
     nuioa_options_init(&unused);
-    if (context->flags->typed[0] &&
-        spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
-        argv[0] && !nuioa_options_set(&unused, NUIOA_FROM_COMMAND, flags_option(0), argv[0], &err))
-        log_line("'%s' is not a program: write --nuioa=%s", argv[0], argv[0]);
+    if (context->flags->typed[0] && program &&
+        !nuioa_options_set(&unused, NUIOA_FROM_COMMAND, flags_option(0), program, &err))
+        log_line("'%s' is not a program: write --nuioa=%s", program, program);
 }
 
 void srun_user_init(struct srun_context *context, spank_t spank)

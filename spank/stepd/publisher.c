@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "spank/stepd/task_gpus.h"
-#include "util/number.h"
 #include "util/variable.h"
 
 /* PMIx answers within a millisecond; this limit only ends a hang, in a thread. With contain_spank,
@@ -19,15 +18,13 @@ void publisher_prepare(const struct step_run *c, spank_t spank)
 {
     struct nuioa_error err;
     char **environment = step_environment(spank);
-    const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
-    uint32_t ranks = c->facts->step.task_count, component;
+    /* `all` counts all components of a heterogeneous step. */
+    uint32_t all = nuioa_variable_number(environment, "SLURM_STEP_NUM_TASKS", UINT32_MAX, 0), ranks;
     if (!(c->facts->options.export_set & NUIOA_EXPORT_PMIX))
         return;
-    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) == ESPANK_SUCCESS)
-        ranks = component;
-    if (all && !nuioa_parse_u32(all, UINT32_MAX, &component) && component > ranks)
-        ranks = component; /* it counts all components of a heterogeneous step */
-    if (nuioa_publish_prepare(ranks, environment, &err) < 0)
+    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &ranks) != ESPANK_SUCCESS)
+        ranks = c->facts->step.task_count;
+    if (nuioa_publish_prepare(all > ranks ? all : ranks, environment, &err) < 0)
         slurm_info("nuioa: %s", err.text);
 }
 

@@ -19,7 +19,6 @@
 #include "spank/stepd/faults.h"
 #include "spank/stepd/user_child.h"
 #include "util/clock.h"
-#include "util/number.h"
 #include "util/variable.h"
 
 /* The child lives so long: Slurm gives up a launch after ten minutes, and a record that has come is
@@ -52,13 +51,11 @@ static bool is_wanted(const struct nuioa_options *o)
 static bool find_position(spank_t spank, struct report_stepd *g)
 {
     char **environment = step_environment(spank), host[64];
-    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NUM_NODES");
-    const char *tasks = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
     const char *list = nuioa_variable(environment, "SLURM_STEP_NODELIST");
-    const char *job = nuioa_variable(environment, "SLURM_JOB_ID"); /* of the leading component */
     struct wire_seal *s = &g->seal;
     uint32_t here;
-    g->job_tasks = UINT32_MAX;
+    g->job_tasks =
+        nuioa_variable_number(environment, "SLURM_STEP_NUM_TASKS", UINT32_MAX, UINT32_MAX);
     memcpy(s->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
     s->version = WIRE_VERSION;
     if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS ||
@@ -66,16 +63,15 @@ static bool find_position(spank_t spank, struct report_stepd *g)
         spank_get_item(spank, S_JOB_ID, &s->job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &s->step_id) != ESPANK_SUCCESS)
         return false;
-    s->node_count = here;
-    if (nodes && nuioa_parse_u32(nodes, WIRE_NODES_MAX, &s->node_count) < 0)
-        s->node_count = here;
-    if (tasks && nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
-        g->job_tasks = UINT32_MAX;
+    s->node_count =
+        nuioa_variable_number(environment, "SLURM_STEP_NUM_NODES", WIRE_NODES_MAX, here);
     if (s->node_count != here) {
         int position = list ? hosts_find(list, log_host(host, sizeof(host))) : -1;
-        if (position < 0 || !job || nuioa_parse_u32(job, UINT32_MAX, &s->job_id) < 0)
+        if (position < 0)
             return false;
         s->node = (uint32_t)position;
+        /* of the leading component */
+        s->job_id = nuioa_variable_number(environment, "SLURM_JOB_ID", UINT32_MAX, s->job_id);
     }
     return s->node < s->node_count;
 }

@@ -57,10 +57,8 @@ static void set_others(struct own *own, const char *block, const char *prefix)
 static void set_automatic(struct own *own, const char *block)
 {
     const struct step_facts *facts = own->context->facts;
-    int argc = 0;
-    char **argv = NULL;
-    if (*block && spank_get_item(own->spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS &&
-        argc > 0 && !nuioa_library_is_wrapper(step_environment(own->spank), argv[0]) &&
+    const char *program = step_program(own->spank);
+    if (*block && program && !nuioa_library_is_wrapper(step_environment(own->spank), program) &&
         nuioa_library_is_free(step_environment(own->spank), &facts->node, block,
                               facts->options.deadline_ms))
         set_others(own, block, "");

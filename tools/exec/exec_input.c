@@ -12,7 +12,6 @@
 #include "topology/cache.h"
 #include "topology/nic_role.h"
 #include "topology/nic_subnet.h"
-#include "util/number.h"
 #include "util/variable.h"
 
 /* --- the process ------------------------------------------------------------------------------ */
@@ -45,11 +44,8 @@ static bool is_placed(const struct exec_input *in)
 /* As for srun, the number counts only if somebody requested it. */
 static void read_cpus_per_task(struct exec_input *in)
 {
-    const char *text = nuioa_variable(environ, "SLURM_CPUS_PER_TASK");
-    uint32_t cpus;
-    if (!in->cpus_per_task && text && launcher_is_slurm(&in->place) &&
-        !nuioa_parse_u32(text, UINT16_MAX, &cpus))
-        in->cpus_per_task = cpus;
+    if (!in->cpus_per_task && launcher_is_slurm(&in->place))
+        in->cpus_per_task = nuioa_variable_number(environ, "SLURM_CPUS_PER_TASK", UINT16_MAX, 0);
 }
 
 int exec_input_read_process(struct exec_input *in, const struct launcher_request *request,

@@ -11,7 +11,6 @@
 #include "plan/plan.h"
 #include "tools/tool.h"
 #include "topology/node_load.h"
-#include "util/number.h"
 #include "util/variable.h"
 #include "util/word.h"
 
@@ -21,12 +20,9 @@
  * count cores as CPUs. */
 static bool is_part_of_node(const struct exec_input *in)
 {
-    const char *text = nuioa_variable(environ, "SLURM_CPUS_ON_NODE");
-    uint32_t cpus;
-    if (!text || nuioa_parse_u32(text, UINT32_MAX, &cpus) ||
-        hwloc_bitmap_weight(in->cpus.all) < (int)in->node.pu_count)
-        return false;
-    return cpus < in->node.pu_count && cpus != in->node.core_count;
+    uint32_t cpus = nuioa_variable_number(environ, "SLURM_CPUS_ON_NODE", UINT32_MAX, UINT32_MAX);
+    return hwloc_bitmap_weight(in->cpus.all) >= (int)in->node.pu_count &&
+           cpus < in->node.pu_count && cpus != in->node.core_count;
 }
 
 static int list_ranks(struct exec_plan *e)

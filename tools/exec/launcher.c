@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "profile/hints.h"
-#include "util/number.h"
 #include "util/variable.h"
 
 #define UNKNOWN UINT32_MAX
@@ -20,9 +19,7 @@ struct said {
 
 static uint32_t number(char *const *environment, const char *name)
 {
-    const char *text = name ? nuioa_variable(environment, name) : NULL;
-    uint32_t value = UNKNOWN;
-    return text && !nuioa_parse_u32(text, UNKNOWN - 1, &value) ? value : UNKNOWN;
+    return name ? nuioa_variable_number(environment, name, UNKNOWN - 1, UNKNOWN) : UNKNOWN;
 }
 
 static bool is_named(const struct launcher *launcher, const char *name)
