@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spank/report/wire.h"
-#include "util/number.h"
-
-#define DIGITS_MAX 10
 
 /* The parsers read a list once and count the names of a range without writing them out. */
 
@@ -20,15 +18,13 @@ static bool is_digit(char c)
 /* Reads the number at *at and moves *at behind it. 0 or -EINVAL. */
 static int read_number(const char **at, uint32_t max, uint32_t *number)
 {
-    char digits[DIGITS_MAX + 1];
-    size_t length = 0;
-    while (is_digit((*at)[length]))
-        if (++length > DIGITS_MAX)
-            return -EINVAL;
-    memcpy(digits, *at, length);
-    digits[length] = '\0';
-    *at += length;
-    return nuioa_parse_u32(digits, max, number);
+    char *end;
+    unsigned long long value = strtoull(*at, &end, 10);
+    if (!is_digit(**at) || value > max)
+        return -EINVAL;
+    *at = end;
+    *number = (uint32_t)value;
+    return 0;
 }
 
 struct search {

@@ -112,14 +112,6 @@ static void read_memory_binding(char **environment, struct step *step)
         step->memory_numas = common_numas(nuioa_variable(environment, "SLURM_MEM_BIND_LIST"));
 }
 
-/* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
- * of one task before that task runs. */
-static void read_gpus(char **environment, struct step *step)
-{
-    step->gpus = nuioa_gpus_given(environment);
-    step->sees_gpu = step->asked.sees_gpu = step->gpus > NUIOA_GPUS_NONE;
-}
-
 /* Gets the number of ranks in a heterogeneous step that come before this component: Slurm counts
  * the tasks of each component from 0, MPI those of the whole step. The variables for the whole step
  * are checked against what Slurm tells about this node. 0 or -ENOENT. */
@@ -202,7 +194,10 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     asked->bound_by_outer = asked->bound_by_user && is_outer(environment, "cpu");
     asked->cpus_typed = cpus_typed(environment, asked);
     read_memory_binding(environment, step);
-    read_gpus(environment, step);
+    /* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the
+     * GPUs of one task before that task runs. */
+    step->gpus = nuioa_gpus_given(environment);
+    step->sees_gpu = asked->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
     return read_ranks(spank, step, err);
 }
 

@@ -138,29 +138,21 @@ int hints_file_send(struct srun_context *context, const struct option_sources *s
     return 0;
 }
 
-/* Returns 0, or negative with *err: the file is neither a list nor a profile. */
-static int check(const char *path, struct nuioa_error *err)
-{
-    char list[NUIOA_VALUE_MAX + 1];
-    struct nuioa_profile profile;
-    int rc = nuioa_profile_list(path, list, sizeof(list), err);
-    if (rc)
-        return rc < 0 ? rc : 0;
-    rc = nuioa_profile_read(path, &profile, err);
-    nuioa_profile_free(&profile);
-    return rc;
-}
-
 int hints_file_export(struct flags *flags, struct nuioa_error *err)
 {
     const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "hints");
     char **typed = &flags->typed[option - nuioa_option_table], name[PATH_MAX], spelling[64];
     const char *path = *typed ? nuioa_hints_file(*typed) : NULL;
+    char list[NUIOA_VALUE_MAX + 1];
+    struct nuioa_profile profile = { 0 };
     struct nuioa_error why;
     if (!path)
         return 0;
     nuioa_option_spelling(option, NUIOA_FROM_COMMAND, spelling, sizeof(spelling));
-    int rc = check(path, &why);
+    int rc = nuioa_profile_list(path, list, sizeof(list), &why);
+    if (!rc)
+        rc = nuioa_profile_read(path, &profile, &why);
+    nuioa_profile_free(&profile);
     if (rc < 0 && rc != -ENOMEM)
         return nuioa_fail(err, rc, "%s: %s", spelling, why.text);
     char *copy = make_absolute(path, name) ? strdup(name) : NULL;

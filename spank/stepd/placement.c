@@ -45,11 +45,18 @@ void placement_free(struct placement *p)
     memset(p, 0, sizeof(*p));
 }
 
+/* Sets `cpus` to those of the step or, if they are unknown, of the node. */
+static int step_or_node(const struct step_run *c, hwloc_bitmap_t cpus)
+{
+    if (!step_cpus(&c->facts->step, &c->facts->node, cpus))
+        return 0;
+    return hwloc_bitmap_copy(cpus, c->facts->node.allowed_cpus) < 0 ? -ENOMEM : 0;
+}
+
 /* A topology file describes another machine: computes how Slurm would bind the tasks there. */
 static int emulate_masks(const struct step_run *c, struct placement *p, struct nuioa_error *err)
 {
-    if (step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0)
-        hwloc_bitmap_copy(p->allowed_cpus, c->facts->node.allowed_cpus);
+    step_or_node(c, p->allowed_cpus);
     int rc = nuioa_default_binding(&c->facts->node, p->allowed_cpus, p->count,
                                    c->facts->step.asked.cpus_per_task, p->masks, err);
     if (rc != -ENOSPC)
@@ -60,22 +67,13 @@ static int emulate_masks(const struct step_run *c, struct placement *p, struct n
 }
 
 /* The CPUs of a task that has ended do not matter: it may have had all of the step's. */
-static int read_mask(const struct step_run *c, uint32_t local, bool may_be_gone,
-                     hwloc_bitmap_t mask)
-{
-    int rc = nuioa_bind_read(c->forked.pids[local], mask);
-    if (rc != -ESRCH || !may_be_gone)
-        return rc;
-    if (step_cpus(&c->facts->step, &c->facts->node, mask) < 0)
-        return hwloc_bitmap_copy(mask, c->facts->node.allowed_cpus) < 0 ? -ENOMEM : 0;
-    return 0;
-}
-
 static int read_masks(const struct step_run *c, bool may_be_gone, struct placement *p,
                       struct nuioa_error *err)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        int rc = read_mask(c, i, may_be_gone, p->masks[i]);
+        int rc = nuioa_bind_read(c->forked.pids[i], p->masks[i]);
+        if (rc == -ESRCH && may_be_gone)
+            rc = step_or_node(c, p->masks[i]);
         if (rc < 0)
             return nuioa_fail(err, rc, "cannot read where rank %u may run: %s",
                               c->facts->step.ranks[i], strerror(-rc));
@@ -85,29 +83,29 @@ static int read_masks(const struct step_run *c, bool may_be_gone, struct placeme
 
 /* The CPUs of the step are those of its cores, within its cpuset. If a task may run outside these
  * cores, then Slurm bound nobody, or their numbers mean something else on this machine; then the
- * CPUs of all tasks are taken, and unless a cpuset says so they need not be the step's alone. */
-static void read_allowed(const struct step_run *c, struct placement *p)
+ * CPUs of all tasks are taken, and unless a cpuset says so they need not be the step's alone: then
+ * it returns true. */
+static bool read_allowed(const struct step_run *c, struct placement *p)
 {
-    p->unconfined = true;
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();
     if (!seen)
-        return;
+        return true;
     for (uint32_t i = 0; i < p->count; i++)
         hwloc_bitmap_or(seen, seen, p->masks[i]);
-    p->unconfined = step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0 ||
-                    !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
-    if (p->unconfined)
+    bool unconfined = step_cpus(&c->facts->step, &c->facts->node, p->allowed_cpus) < 0 ||
+                      !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
+    if (unconfined)
         hwloc_bitmap_copy(p->allowed_cpus, seen);
     if (!cgroup_cpus(c->forked.pids[0], seen)) {
         hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
-        p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->facts->node.allowed_cpus, seen);
+        unconfined = unconfined && hwloc_bitmap_isincluded(c->facts->node.allowed_cpus, seen);
     }
     hwloc_bitmap_zero(seen);
-    if (!cgroup_numas(c->forked.pids[0], seen)) {
+    if (!cgroup_numas(c->forked.pids[0], seen))
         p->allowed_numas = seen;
-        return;
-    }
-    hwloc_bitmap_free(seen);
+    else
+        hwloc_bitmap_free(seen);
+    return unconfined;
 }
 
 /* An inherited binding is no choice if it gives each task all CPUs of the step, as that of an
@@ -138,6 +136,7 @@ static bool is_memory_by_rank(const struct step_run *c, const struct placement *
 static void fill_request(const struct step_run *c, enum nuioa_reason stay, uint64_t cpu_until_us,
                          struct placement *p)
 {
+    bool unconfined = !c->facts->node.emulated && read_allowed(c, p);
     bool by_rank = is_memory_by_rank(c, p);
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
@@ -162,7 +161,7 @@ static void fill_request(const struct step_run *c, enum nuioa_reason stay, uint6
     r->bound_by_user = is_bound_by_user(c, p);
     if (r->memory_by_rank)
         r->memory_by_user = r->memory_by_rank = by_rank;
-    r->unconfined = p->unconfined;
+    r->unconfined = unconfined;
     r->planned = c->facts->node.emulated;
     r->stay = stay;
     r->cpu_until_us = cpu_until_us;
@@ -176,8 +175,6 @@ int placement_make(struct step_run *c, enum nuioa_reason stay, uint64_t cpu_unti
         rc = c->facts->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay, p, err);
     if (rc < 0)
         return rc;
-    if (!c->facts->node.emulated)
-        read_allowed(c, p);
     fill_request(c, stay, cpu_until_us, p);
     return nuioa_plan_make(&p->request, &p->plan, err);
 }

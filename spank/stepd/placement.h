@@ -16,7 +16,6 @@ struct placement {
     uint32_t *gpus;               /* those of all tasks, which point into it */
     hwloc_bitmap_t allowed_cpus;  /* CPUs of the step */
     hwloc_bitmap_t allowed_numas; /* NUMA nodes of the step; NULL: all that the node allows */
-    bool unconfined; /* tasks may run on CPUs that are not, or not surely, the step's */
     struct nuioa_request request; /* points to the members above, and into the context */
     struct nuioa_plan plan;
 };

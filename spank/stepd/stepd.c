@@ -139,11 +139,17 @@ static void begin_step(struct step_run *c, struct step_facts *f, spank_t spank, 
     }
 }
 
-/* Removes a variable that srun set for the nodes, so that the user's program never sees it. */
-static void unset(spank_t spank, const char *name)
+/* Removes what srun has set for the nodes, so that the user's program never sees it. */
+static void unset_private(spank_t spank)
 {
-    if (nuioa_variable(step_environment(spank), name))
-        spank_unsetenv(spank, name);
+    static const char *const names[] = {
+        NUIOA_VARIABLE_HINTS_LIST, NUIOA_VARIABLE_HINTS_PATH, NUIOA_VARIABLE_OVERLAP,
+        NUIOA_VARIABLE_OUTER,      NUIOA_VARIABLE_SWITCH,     NUIOA_VARIABLE_COLLECTOR,
+        NUIOA_VARIABLE_FORMER,
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (nuioa_variable(step_environment(spank), names[i]))
+            spank_unsetenv(spank, names[i]);
 }
 
 void stepd_init_post_opt(struct step_run *c, struct step_facts *f, spank_t spank, int argc,
@@ -154,13 +160,7 @@ void stepd_init_post_opt(struct step_run *c, struct step_facts *f, spank_t spank
     rank_settings_unset_exported(spank);
     if (step_is_ordinary(spank))
         begin_step(c, f, spank, argc, argv);
-    unset(spank, NUIOA_VARIABLE_HINTS_LIST);
-    unset(spank, NUIOA_VARIABLE_HINTS_PATH);
-    unset(spank, NUIOA_VARIABLE_OVERLAP);
-    unset(spank, NUIOA_VARIABLE_OUTER);
-    unset(spank, NUIOA_VARIABLE_SWITCH);
-    unset(spank, NUIOA_VARIABLE_COLLECTOR);
-    unset(spank, NUIOA_VARIABLE_FORMER);
+    unset_private(spank);
     c->times.cpu_us = nuioa_cpu_us() - since_us;
 }
 

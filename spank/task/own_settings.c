@@ -133,36 +133,25 @@ out:
 }
 
 /* Sets the variables that depend on the NICs, in place of those of the plan, which did not know
- * that the task has these GPUs. Returns false if nothing is known of these GPUs' NICs. `text` has
- * ROOM bytes. */
-static bool set_looked_up(struct own *own, const struct task_gpu_set *gpus, char *text)
-{
-    struct nuioa_assignment found = { 0 };
-    const char *cpus = nuioa_variable(step_environment(own->spank), "NUIOA_CPUS");
-    if (!gpu_nics_look_up(own->context, gpus, cpus, &found))
-        return false;
-    set_own_nics(own, &found, text);
-    if (may_filter(own->context, gpus))
-        set_libraries(own, &found, text);
-    free(found.nics);
-    free(found.gpus);
-    return true;
-}
-
-/* Sets nuioa's variables for a task that sees these GPUs, and nobody knows which of them it has. */
-static void set_shared(const struct own *own, char *text)
+ * that the task has these GPUs; if they are `shared`, it only sees them, and nobody knows which it
+ * has. Returns true if all is set. `text` has ROOM bytes. */
+static bool set_looked_up(struct own *own, const struct task_gpu_set *gpus, bool shared, char *text)
 {
     const struct step_run *c = own->context;
     struct nuioa_assignment found = { 0 };
-    const struct task_gpu_set *seen = &own->task->told.gpus;
     const char *cpus = nuioa_variable(step_environment(own->spank), "NUIOA_CPUS");
-    if (c->facts->options.export_set & NUIOA_EXPORT_ENV && gpu_nics_text(c, seen, text, ROOM))
+    if (shared && c->facts->options.export_set & NUIOA_EXPORT_ENV &&
+        gpu_nics_text(c, gpus, text, ROOM))
         spank_setenv(own->spank, "NUIOA_GPU_NICS", text, 1);
-    if (!gpu_nics_look_up_one(c, seen, cpus, own->local, &found))
-        return;
+    if (shared ? !gpu_nics_look_up_one(c, gpus, cpus, own->local, &found)
+               : !gpu_nics_look_up(c, gpus, cpus, &found))
+        return false;
     set_own_nics(own, &found, text);
+    if (!shared && may_filter(c, gpus))
+        set_libraries(own, &found, text);
     free(found.nics);
     free(found.gpus);
+    return !shared;
 }
 
 /* Returns true if a task has all GPUs that it has told of itself. Only one that sees several asks
@@ -190,12 +179,10 @@ static void set_nics(struct own *own)
     const struct task_memory_part *task = own->task;
     struct task_gpu_set told = task->told.gpus;
     bool known = may_filter(c, &task->gpus);
-    bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN, done = false;
+    bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN;
     char *text = open ? malloc(ROOM) : NULL;
-    if (text && (has_all(c, &told) || gpu_share_take_by_rank(&told)))
-        done = set_looked_up(own, &told, text);
-    else if (text)
-        set_shared(own, text);
+    bool shared = text && !has_all(c, &told) && !gpu_share_take_by_rank(&told);
+    bool done = text && set_looked_up(own, &told, shared, text);
     free(text);
     if (done)
         return;
