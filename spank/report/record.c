@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,35 +12,13 @@
 #include "topology/nic_guess.h"
 #include "util/text.h"
 
-/* --- texts --- */
-
-/* The texts of a struct: where they are. The last one has no size. */
-struct text {
-    uint16_t at, size;
-};
-
-#define TEXT(type, name) \
-    { \
-        offsetof(struct type, name), sizeof(((struct type *)0)->name) \
-    }
-/* Those of a row, and its numbers, which have the same names in struct wire_row and struct
- * nuioa_report_row. */
+/* The texts of the structs. Those of a row, and its numbers, have the same names in struct wire_row
+ * and in struct nuioa_report_row. */
+#define HEAD_TEXTS(DO) DO(host) DO(reason) DO(distances) DO(gpus)
+#define NIC_TEXTS(DO) DO(label) DO(numas) DO(gpus) DO(fabric)
 #define ROW_TEXTS(DO) DO(ranks) DO(cpus) DO(numas) DO(memory) DO(nic) DO(gpus) DO(path)
 #define ROW_NUMBERS(DO) DO(count) DO(level) DO(leads) DO(gpu_level) DO(weight)
 #define COPY_NUMBER(name) to->name = from->name;
-#define ROW(name) TEXT(wire_row, name),
-static const struct text head_texts[] = { TEXT(wire_record, host),
-                                          TEXT(wire_record, reason),
-                                          TEXT(wire_record, distances),
-                                          TEXT(wire_record, gpus),
-                                          { 0, 0 } };
-static const struct text nic_texts[] = { TEXT(wire_nic, label),
-                                         TEXT(wire_nic, numas),
-                                         TEXT(wire_nic, gpus),
-                                         TEXT(wire_nic, fabric),
-                                         { 0, 0 } };
-static const struct text row_texts[] = { ROW_TEXTS(ROW){ 0, 0 } };
-static const struct text warning_texts[] = { { 0, 256 }, { 0, 0 } };
 
 static bool is_printable(char c, bool lines)
 {
@@ -51,18 +27,13 @@ static bool is_printable(char c, bool lines)
 
 /* --- writing --- */
 
-static void make_printable(char *text, size_t size, bool lines)
-{
-    for (size_t i = 0; i < size && text[i]; i++)
-        if (!is_printable(text[i], lines))
-            text[i] = '?';
-}
-
 /* Writes a text, of which a file of the user's may be a part; with `lines` it may have several. */
 static void put_text(char *to, size_t size, const char *text, bool lines)
 {
     nuioa_copy(to, size, text);
-    make_printable(to, size, lines);
+    for (size_t i = 0; i < size && to[i]; i++)
+        if (!is_printable(to[i], lines))
+            to[i] = '?';
 }
 
 /* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
@@ -82,36 +53,30 @@ static void put_gpus(const struct nuioa_node *node, char *to, size_t size)
     }
 }
 
-/* Writes beside which GPUs a NIC is, of the NICs that are `real`; NULL: there is no memory. */
-static void put_rail(const struct nuioa_node *node, const bool *real, uint32_t nic, char *to,
-                     size_t size)
-{
-    hwloc_bitmap_t beside = real ? hwloc_bitmap_alloc() : NULL;
-    for (uint32_t g = 0; beside && g < node->gpu_count; g++)
-        if (nuioa_nic_is_beside(node, real, g, nic))
-            hwloc_bitmap_set(beside, g);
-    if (beside)
-        nuioa_report_set(beside, to, size);
-    hwloc_bitmap_free(beside);
-}
-
 /* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
 static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
 {
     struct wire_nic *to = nics;
+    char label[sizeof(nics->label)];
     bool *real = calloc(node->nic_count + 1, sizeof(*real));
+    hwloc_bitmap_t gpus = real ? hwloc_bitmap_alloc() : NULL; /* without memory none is beside */
     for (uint32_t i = 0; real && i < node->nic_count; i++)
         real[i] = !node->nics[i].is_virtual;
     for (uint32_t i = 0; i < node->nic_count && to < nics + WIRE_NICS_MAX; i++) {
         const struct nuioa_nic *nic = &node->nics[i];
         if (nic->is_virtual)
             continue;
-        nuioa_nic_label(nic, to->label, sizeof(to->label));
-        make_printable(to->label, sizeof(to->label), false);
+        put_text(to->label, sizeof(to->label), nuioa_nic_label(nic, label, sizeof(label)), false);
+        put_text(to->fabric, sizeof(to->fabric), nic->fabric, false);
         if (nic->numas)
             nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
-        put_rail(node, real, i, to->gpus, sizeof(to->gpus));
-        put_text(to->fabric, sizeof(to->fabric), nic->fabric, false);
+        for (uint32_t g = 0; gpus && g < node->gpu_count; g++)
+            if (nuioa_nic_is_beside(node, real, g, i))
+                hwloc_bitmap_set(gpus, g);
+        if (gpus) {
+            nuioa_report_set(gpus, to->gpus, sizeof(to->gpus));
+            hwloc_bitmap_zero(gpus);
+        }
         to->state = (uint32_t)nic->state;
         to->kind = (uint32_t)nic->kind;
         to->rate_mbps = nic->rate_mbps;
@@ -120,6 +85,7 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
         to->role_source = (uint32_t)nic->role_source;
         to++;
     }
+    hwloc_bitmap_free(gpus);
     free(real);
     return (uint32_t)(to - nics);
 }
@@ -228,24 +194,23 @@ static bool are_numbers(const struct record *r)
     return good;
 }
 
-/* Checks the texts of `count` structs of `size` bytes. */
-static bool have_texts(const void *structs, uint32_t count, size_t size, const struct text *texts)
-{
-    for (uint32_t i = 0; i < count; i++)
-        for (const struct text *t = texts; t->size; t++)
-            if (!is_text((const char *)structs + i * size + t->at, t->size, false))
-                return false;
-    return true;
-}
-
 static bool are_texts(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    return have_texts(h, 1, sizeof(*h), head_texts) &&
-           have_texts(r->nics, h->nic_count, sizeof(*r->nics), nic_texts) &&
-           have_texts(r->rows, h->row_count, sizeof(*r->rows), row_texts) &&
-           have_texts(r->warnings, h->warning_count, sizeof(*r->warnings), warning_texts) &&
-           (!r->text || is_text(r->text, h->text_length, true));
+    bool good = !r->text || is_text(r->text, h->text_length, true);
+#define CHECK(name) good = good && is_text(at->name, sizeof(at->name), false);
+    for (const struct wire_record *at = h; at < h + 1; at++) {
+        HEAD_TEXTS(CHECK)
+    }
+    for (const struct wire_nic *at = r->nics; at < r->nics + h->nic_count; at++) {
+        NIC_TEXTS(CHECK)
+    }
+    for (const struct wire_row *at = r->rows; at < r->rows + h->row_count; at++) {
+        ROW_TEXTS(CHECK)
+    }
+    for (uint32_t i = 0; i < h->warning_count; i++)
+        good = good && is_text(r->warnings[i], sizeof(r->warnings[i]), false);
+    return good;
 }
 
 /* Finds the parts of a record, whose counts are within the limits. */

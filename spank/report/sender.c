@@ -29,11 +29,10 @@ int sender_open(struct sender *s)
     *s = (struct sender)SENDER_NONE;
     void *memory = mmap(NULL, sizeof(*s->memory), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return -errno;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+    if (memory == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
         int rc = -errno;
-        munmap(memory, sizeof(*s->memory));
+        if (memory != MAP_FAILED)
+            munmap(memory, sizeof(*s->memory));
         return rc;
     }
     *s = (struct sender){ memory, ends[0], ends[1] };
@@ -82,15 +81,9 @@ void sender_tell_end(const struct sender *s)
         shutdown(s->control, SHUT_WR);
 }
 
-/* Returns true for one call only, by the child, or by slurmstepd when the child is late. */
-static bool decide(struct sender_memory *m)
+bool sender_decide(const struct sender *s)
 {
-    return !__atomic_exchange_n(&m->decided, 1, __ATOMIC_ACQ_REL);
-}
-
-bool sender_is_late(const struct sender *s)
-{
-    return s->memory && decide(s->memory);
+    return s->memory && !__atomic_exchange_n(&s->memory->decided, 1, __ATOMIC_ACQ_REL);
 }
 
 void sender_close(struct sender *s)
@@ -133,15 +126,6 @@ static void *seal(void *arg)
     }
     eventfd_write(s->done, 1);
     return NULL;
-}
-
-static bool start_thread(struct sealing *s)
-{
-    pthread_t thread;
-    pthread_attr_t small;
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK_BYTES);
-    return s->done >= 0 && !pthread_create(&thread, &small, seal, s);
 }
 
 /* How long the child waits, for MUNGE and srun together. */
@@ -192,11 +176,15 @@ static int ask(struct patience *p, int fd, const char *sealed)
 static int send_record(const struct sender_call *call, struct nuioa_error *err)
 {
     static struct sealing s;
+    pthread_t thread;
+    pthread_attr_t small;
     int64_t wait_ms =
         SENDER_MS + (int64_t)SENDER_NODE_MS * call->sender->memory->head.seal.node_count;
     struct patience p = { nuioa_clock_ms() + wait_ms, call->sender->child_control };
     s = (struct sealing){ .call = call, .done = eventfd(0, EFD_CLOEXEC) };
-    if (!start_thread(&s))
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    if (s.done < 0 || pthread_create(&thread, &small, seal, &s))
         return nuioa_fail(err, -ENOMEM, "the record of this node cannot be sealed");
     if (!await(&p, s.done, POLLIN))
         return nuioa_fail(err, -ETIMEDOUT, "MUNGE: no answer from munged; start it");
@@ -209,9 +197,9 @@ static int send_record(const struct sender_call *call, struct nuioa_error *err)
     if (fd >= 0)
         close(fd);
     free(s.sealed);
-    return rc == 0 ? 0
-                   : nuioa_fail(err, rc, "srun took no record (%s)",
-                                rc == -ETIMEDOUT ? "no answer in time" : strerror(-rc));
+    if (rc == -ETIMEDOUT)
+        return nuioa_fail(err, rc, "srun took no record (no answer in time)");
+    return rc ? nuioa_fail(err, rc, "srun took no record (%s)", strerror(-rc)) : 0;
 }
 
 /* Prints this node's own report. The step's first node says why. */
@@ -236,7 +224,7 @@ void sender_work(int fd, void *arg)
     pass(call->sender->child_control, &output, false);
     if (output >= 0) {
         bool taken = !send_record(call, &err);
-        if (decide(call->sender->memory) && !taken)
+        if (sender_decide(call->sender) && !taken)
             print_own(call->sender->memory, output, err.text);
         close(output);
     }

@@ -78,9 +78,10 @@ int sender_hand_over(struct sender *sender, size_t length, const char *text, int
 /* Tells the child that the node's last task has ended. */
 void sender_tell_end(const struct sender *sender);
 
-/* When the child is late, or has gone: returns true if the caller must print the text, which the
- * child then never does. False: srun has the record, or the child is printing, or has printed. */
-bool sender_is_late(const struct sender *sender);
+/* Decides who prints the text. By slurmstepd, when the child is late, or has gone: returns true if
+ * the caller must print it, which the child then never does. False: srun has the record, or the
+ * child is printing, or has printed. */
+bool sender_decide(const struct sender *sender);
 
 /* Closes the sockets and frees the memory. Without them it does nothing. */
 void sender_close(struct sender *sender);

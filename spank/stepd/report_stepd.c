@@ -212,7 +212,7 @@ static void finish(struct report_stepd *g)
     while ((left_ms = until_ms - nuioa_clock_ms()) > 0 && poll(&done, 1, (int)left_ms) < 0 &&
            errno == EINTR)
         ;
-    bool late = sender_is_late(&g->sender);
+    bool late = sender_decide(&g->sender);
     user_child_kill(&g->child, EXIT_MS);
     if (late)
         log_text(g->own);

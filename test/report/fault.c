@@ -323,13 +323,13 @@ static void slurmstepds_calls(void)
     close(fd);
     fd = answer_with(&port, &n, "", 0);
     kill(n.child.process.pid, SIGSTOP);
-    ok(sender_is_late(&n.sender), "the child is late: slurmstepd prints");
+    ok(sender_decide(&n.sender), "the child is late: slurmstepd prints");
     kill(n.child.process.pid, SIGCONT);
     close(fd);
     prints_nothing(&n, "the child is late");
     n = (struct node){ .port = 1 };
     begin(&n);
-    ok(is_done(&n) && !sender_is_late(&n.sender), "the child has printed: it is not late");
+    ok(is_done(&n) && !sender_decide(&n.sender), "the child has printed: it is not late");
     end(&n);
     start(&n);
     user_child_kill(&n.child, HANG_MS);
