@@ -26,8 +26,6 @@
 /* With no descriptor left, the child sleeps for so long. */
 #define PAUSE_MS 50
 
-#define CONSEQUENCE "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)"
-
 struct stranger {
     int fd;
     int64_t since_ms;
@@ -36,10 +34,9 @@ struct stranger {
 };
 
 struct collection {
-    struct collector_config config;
-    int listener; /* -1: closed */
-    int control;  /* a pipe to srun, whose end is an error when the step is over */
-    bool over;    /* the step is */
+    struct collector_config config; /* its listener is -1 when it is closed */
+    int control; /* a pipe to srun, whose end is an error when the step is over */
+    bool over;   /* the step is */
     uint32_t stranger_count, refused;
     struct stranger strangers[COLLECTOR_STRANGERS_MAX];
     uint32_t record_count;
@@ -53,11 +50,11 @@ struct collection {
 
 static void close_port(struct collection *c)
 {
-    if (c->listener < 0)
+    if (c->config.listener < 0)
         return;
-    shutdown(c->listener, SHUT_RDWR);
-    close(c->listener);
-    c->listener = -1;
+    shutdown(c->config.listener, SHUT_RDWR);
+    close(c->config.listener);
+    c->config.listener = -1;
 }
 
 /* The last stranger takes the place of the one that goes: a loop that drops begins at the end. */
@@ -135,7 +132,7 @@ static void open_record(struct collection *c, struct stranger *s)
     }
     bool taken = !rc && uid == geteuid() && take_record(c, s->fd, bytes, length);
     free(bytes);
-    if (taken || c->listener < 0)
+    if (taken || c->config.listener < 0)
         drop(c, s);
     else
         refuse(c, s);
@@ -165,7 +162,7 @@ static bool receive(struct collection *c, struct stranger *s)
 static void accept_one(struct collection *c)
 {
     struct stranger *s = &c->strangers[c->stranger_count];
-    int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept4(c->config.listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) {
         if (errno != EAGAIN && errno != ECONNABORTED)
             poll(NULL, 0, PAUSE_MS); /* out of descriptors */
@@ -193,7 +190,7 @@ static bool serve(struct collection *c, int wait_ms)
     uint32_t count = c->stranger_count; /* poll() takes no more places than there may be files */
     struct pollfd fds[2 + COLLECTOR_STRANGERS_MAX] = {
         { .fd = c->over ? -1 : c->control },
-        { .fd = count < COLLECTOR_STRANGERS_MAX ? c->listener : -1, .events = POLLIN },
+        { .fd = count < COLLECTOR_STRANGERS_MAX ? c->config.listener : -1, .events = POLLIN },
     };
     for (uint32_t i = 0; i < count; i++)
         fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
@@ -203,7 +200,7 @@ static bool serve(struct collection *c, int wait_ms)
     for (uint32_t i = count; ready > 0 && i--;)
         if (fds[2 + i].revents)
             receive(c, &c->strangers[i]);
-    if (ready > 0 && fds[1].revents && c->listener >= 0)
+    if (ready > 0 && fds[1].revents && c->config.listener >= 0)
         accept_one(c);
     refuse_late(c);
     return ready > 0;
@@ -216,10 +213,10 @@ static bool is_complete(const struct collection *c)
 
 static void collect(struct collection *c)
 {
-    while (!c->over && c->listener >= 0 && !is_complete(c))
+    while (!c->over && c->config.listener >= 0 && !is_complete(c))
         serve(c, c->stranger_count ? COLLECTOR_STRANGER_MS : -1);
     int64_t until_ms = nuioa_clock_ms() + LAST_MS;
-    while (c->listener >= 0 && !is_complete(c) && nuioa_clock_ms() < until_ms &&
+    while (c->config.listener >= 0 && !is_complete(c) && nuioa_clock_ms() < until_ms &&
            (serve(c, c->stranger_count ? LAST_MS : 0) || c->stranger_count))
         ;
     close_port(c);
@@ -238,7 +235,9 @@ static void explain_missing(struct collection *c)
     const char *who = *names ? names : c->record_count ? "some nodes" : "any node of the step";
     if (*c->trouble.text)
         snprintf(text, sizeof(text), "report: %s: %s", c->trouble.text,
-                 c->record_count ? "the missing nodes print their own" : CONSEQUENCE);
+                 c->record_count
+                     ? "the missing nodes print their own"
+                     : "each node prints its own report (see nuioa-spank(8), DIAGNOSTICS)");
     else if (*c->refusal.text)
         snprintf(text, sizeof(text), "report: no record from %s; a credential was refused: %s", who,
                  c->refusal.text);
@@ -287,16 +286,10 @@ static void *print_late(void *arg)
     _exit(0);
 }
 
-/* What the child inherits: other processes wait for the end of srun's standard files. */
-struct inherited {
-    int listener;
-    const struct collector_config *config;
-};
-
-/* It ignores ^C from the terminal, because srun decides what that means. */
+/* It ignores ^C from the terminal, because srun decides what that means. Other processes wait for
+ * the end of srun's standard files. */
 static void run(int control, void *arg)
 {
-    const struct inherited *srun = arg;
     pthread_t late;
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
@@ -309,8 +302,7 @@ static void run(int control, void *arg)
     struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
     if (!c || !(c->summary = summary_new()))
         return;
-    c->config = *srun->config;
-    c->listener = srun->listener;
+    c->config = *(struct collector_config *)arg;
     c->control = control;
     pthread_mutex_init(&c->lock, NULL);
     pthread_create(&late, NULL, print_late, c);
@@ -321,11 +313,9 @@ static void run(int control, void *arg)
 
 /* --- srun --- */
 
-int collector_start(struct nuioa_subprocess *collector, int listener,
-                    const struct collector_config *config)
+int collector_start(struct nuioa_subprocess *collector, struct collector_config *config)
 {
-    struct inherited srun = { listener, config };
-    return nuioa_subprocess_start(collector, run, &srun, listener, 0);
+    return nuioa_subprocess_start(collector, run, config, config->listener, 0);
 }
 
 int collector_end(struct nuioa_subprocess *collector)

@@ -20,6 +20,7 @@
 /* The child's task. The texts and functions must stay valid until collector_start() returns;
  * the child has copies. */
 struct collector_config {
+    int listener;       /* a port of the process's own user (listener.h); the caller's */
     const char *socket; /* the path of munged's socket, "" for the default one */
     uint32_t job_id;    /* UINT32_MAX: that of the first record */
     uint32_t step_id;
@@ -30,13 +31,11 @@ struct collector_config {
     void (*print)(const char *text); /* prints a text of many lines */
 };
 
-/* Forks the child, which takes records from the descriptor `listener` (listener.h) of the process's
- * own user. It shuts the listener down when it needs no more connections, for all processes that
- * have a copy of it. It prints when all records are there, or when the step is over; then it ends.
- * It also ends when the calling thread does. Returns 0 and *collector, which collector_end() ends;
- * or -errno. The caller closes its own copy of `listener`. */
-int collector_start(struct nuioa_subprocess *collector, int listener,
-                    const struct collector_config *config);
+/* Forks the child, which takes records from the listener. It shuts that down when it needs no more
+ * connections, for all processes that have a copy of it. It prints when all records are there, or
+ * when the step is over; then it ends. It also ends when the calling thread does. Returns 0 and
+ * *collector, which collector_end() ends; or -errno. */
+int collector_start(struct nuioa_subprocess *collector, struct collector_config *config);
 
 /* When the step is over: waits for a second at most until the child has printed and ended. Returns
  * 0, also without a child; or -ETIMEDOUT: it had not ended, and was killed, which takes 0.1 s more

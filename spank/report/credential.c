@@ -36,14 +36,12 @@ static bool load(void)
     };
     static bool loaded;
     void *library = loaded ? NULL : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    bool found = library;
-    for (unsigned i = 0; found && i < sizeof(functions) / sizeof(*functions); i++) {
+    for (unsigned i = 0; library && i < sizeof(functions) / sizeof(*functions); i++) {
         void *function = dlsym(library, functions[i].name);
         memcpy(functions[i].to, &function, sizeof(function));
-        found = function;
+        library = function ? library : NULL;
     }
-    loaded = loaded || found;
-    return loaded;
+    return loaded = loaded || library;
 }
 
 /* Makes a context of libmunge for `socket`. Returns 0, or negative with *err. */

@@ -61,26 +61,18 @@ static int begin_to_listen(int fd, const struct sockaddr *address, socklen_t len
 }
 
 /* The search begins anywhere, so that the listeners of one user rarely try the same ports. */
-static int open_on(const char *any, uint16_t first, uint16_t last)
-{
-    int fd = -EADDRINUSE;
-    int tries = last - first + 1;
-    uint16_t port = (uint16_t)(first + nuioa_clock_us() % tries);
-    for (; tries && fd == -EADDRINUSE; tries--) {
-        fd = open_socket(any, port, begin_to_listen);
-        port = port == last ? first : (uint16_t)(port + 1);
-    }
-    return fd;
-}
-
 int listener_open(uint16_t first, uint16_t last, uint16_t *port)
 {
     struct sockaddr_in6 address = { 0 }; /* IPv4 has its port in the same place */
     socklen_t length = sizeof(address);
-    last = last < first ? first : last;
-    int fd = open_on("::", first, last);
-    if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
-        fd = open_on("0.0.0.0", first, last);
+    int fd = -EADDRINUSE, tries = last < first ? 1 : last - first + 1;
+    uint16_t at = (uint16_t)(first + nuioa_clock_us() % tries);
+    for (; tries && fd == -EADDRINUSE; tries--) {
+        fd = open_socket("::", at, begin_to_listen);
+        if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
+            fd = open_socket("0.0.0.0", at, begin_to_listen);
+        at = at == last ? first : (uint16_t)(at + 1);
+    }
     if (fd < 0)
         return fd;
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {

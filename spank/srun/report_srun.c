@@ -120,6 +120,7 @@ static void start(struct srun_context *c, uint32_t job_id, uint32_t step_id, uin
     struct report_srun *g = c->report;
     bool alone = g->components == 1;
     struct collector_config config = {
+        .listener = g->listener,
         .socket = c->options.munge_socket,
         .job_id = alone ? job_id : UINT32_MAX,
         .step_id = step_id,
@@ -129,7 +130,7 @@ static void start(struct srun_context *c, uint32_t job_id, uint32_t step_id, uin
         .say = say,
         .print = log_text,
     };
-    int rc = collector_start(&g->collector, g->listener, &config);
+    int rc = collector_start(&g->collector, &config);
     close(g->listener);
     g->listener = -1;
     if (rc < 0) {

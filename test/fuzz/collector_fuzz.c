@@ -218,6 +218,7 @@ static void collect_all(uint8_t flags)
     test.control = ends[0];
     test.listener = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     c->config = (struct collector_config){
+        .listener = test.listener,
         .socket = "",
         .job_id = flags & STEP_KNOWN ? 7 : UINT32_MAX,
         .node_count = flags & STEP_KNOWN ? NODES : 0,
@@ -226,11 +227,11 @@ static void collect_all(uint8_t flags)
         .say = say_line,
         .print = print_text,
     };
-    c->listener = test.listener;
     c->control = ends[1];
     c->summary = summary;
     collect(c);
-    INPUT_CHECK(c->listener < 0 && c->refused < COLLECTOR_REFUSED_MAX + COLLECTOR_STRANGERS_MAX);
+    INPUT_CHECK(c->config.listener < 0 &&
+                c->refused < COLLECTOR_REFUSED_MAX + COLLECTOR_STRANGERS_MAX);
     INPUT_CHECK(c->record_count <= test.opened && c->record_count <= WIRE_NODES_MAX);
     print(c);
     close(ends[1]);

@@ -136,10 +136,10 @@ static _Noreturn void run_srun(const struct srun *s, const char *socket, uint32_
         .print = print,
     };
     r.fds_before = count_fds(getpid());
-    int listener = listener_open(0, 0, &beginning.port);
-    if (listener < 0 || collector_start(&collector, listener, &config) < 0)
+    config.listener = listener_open(0, 0, &beginning.port);
+    if (config.listener < 0 || collector_start(&collector, &config) < 0)
         _exit(1);
-    close(listener);
+    close(config.listener);
     beginning.collector = collector.pid;
     r.fds_with = count_fds(getpid());
     if (write(to, &beginning, sizeof(beginning)) != sizeof(beginning) ||
