@@ -34,20 +34,16 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *f
         groups->count++;
     }
     t->count++;
-    if (t->hosts)
-        slurm_hostlist_push_host(t->hosts, host);
+    slurm_hostlist_push_host(t->hosts, host);
 }
 
 bool host_groups_names(const struct host_group *group, char *names, uint32_t size)
 {
     memset(names, 0, size);
-    if (!group->hosts)
-        nuioa_copy(names, size, "?");
-    else if (slurm_hostlist_ranged_string(group->hosts, size, names) < 0) {
-        memcpy(names + strnlen(names, size - 3), "..", 3);
-        return false;
-    }
-    return true;
+    if (slurm_hostlist_ranged_string(group->hosts, size, names) >= 0)
+        return true;
+    memcpy(names + strnlen(names, size - 3), "..", 3);
+    return false;
 }
 
 void host_groups_others(const struct host_group *group, const char *all, uint32_t count,
@@ -73,7 +69,6 @@ void host_groups_others(const struct host_group *group, const char *all, uint32_
 void host_groups_free(struct host_groups *groups)
 {
     for (uint32_t i = 0; i < groups->count; i++)
-        if (groups->texts[i].hosts)
-            slurm_hostlist_destroy(groups->texts[i].hosts);
+        slurm_hostlist_destroy(groups->texts[i].hosts);
     *groups = (struct host_groups){ 0 };
 }

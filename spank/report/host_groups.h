@@ -14,7 +14,7 @@
 struct host_group {
     char text[256];
     uint32_t count; /* number of hosts */
-    void *hosts;    /* a hostlist of libslurm; NULL without memory */
+    void *hosts;    /* a hostlist of libslurm, which ends the process without memory */
 };
 
 /* A struct of zeros is empty. */
@@ -34,8 +34,7 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *f
 void host_groups_free(struct host_groups *groups);
 
 /* Writes the hosts of a group, such as "node[1-3]", into `names`, an array of `size` bytes, at
- * least 4. A longer list is cut and ends with "..", and false is returned. It writes "?" if there
- * was no memory for the hosts. */
+ * least 4. Returns false if the list is longer, is cut and ends with "..". */
 bool host_groups_names(const struct host_group *group, char *names, uint32_t size);
 
 /* Writes the names of the hosts of the list `all`, such as "node[1-3]", that are not in the group,
