@@ -2,7 +2,6 @@
 #include "pmix/value.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,22 +39,20 @@ void pmix_proc_set(pmix_proc_t *proc, const char *nspace, uint32_t rank)
     proc->rank = rank;
 }
 
-int pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc, const char *key,
-                   pmix_data_type_t type, pmix_value_t **value)
+pmix_value_t *pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc,
+                             const char *key, pmix_data_type_t type)
 {
-    pmix_info_t optional;
-    memset(&optional, 0, sizeof(optional));
-    strncpy(optional.key, PMIX_OPTIONAL, PMIX_MAX_KEYLEN);
-    optional.value.type = PMIX_BOOL;
-    optional.value.data.flag = true;
-    *value = NULL;
-    if (calls->get(proc, key, &optional, 1, value) != PMIX_SUCCESS || !*value)
-        return -ENOENT;
-    if ((*value)->type == type)
-        return 0;
-    pmix_value_release(*value);
-    *value = NULL;
-    return -ENOENT;
+    const pmix_info_t optional = {
+        .key = PMIX_OPTIONAL,
+        .value = { .type = PMIX_BOOL, .data.flag = true },
+    };
+    pmix_value_t *value = NULL;
+    if (calls->get(proc, key, &optional, 1, &value) != PMIX_SUCCESS)
+        return NULL;
+    if (!value || value->type == type)
+        return value;
+    pmix_value_release(value);
+    return NULL;
 }
 
 static void release_array(pmix_data_array_t *array)

@@ -33,11 +33,11 @@ unsigned pmix_calls_version(const struct pmix_calls *calls);
 void pmix_proc_set(pmix_proc_t *proc, const char *nspace, uint32_t rank);
 
 /* Asks PMIx for a key of the process *proc with PMIX_OPTIONAL: such a request never goes to another
- * node. calls->get must not be NULL. Returns 0 and *value, which the caller frees with
- * pmix_value_release; or -ENOENT, and *value is NULL, if there is no such key, its value has
- * another type than `type`, or PMIx reports an error. */
-int pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc, const char *key,
-                   pmix_data_type_t type, pmix_value_t **value);
+ * node. calls->get must not be NULL. Returns the value, which the caller frees with
+ * pmix_value_release; or NULL if there is no such key, its value has another type than `type`, or
+ * PMIx reports an error. */
+pmix_value_t *pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc,
+                             const char *key, pmix_data_type_t type);
 
 /* Frees a value that pmix_value_get returned: a number, a string, or an array of ranks or of
  * distances. NULL is allowed. */

@@ -83,106 +83,71 @@ static void reader_free(void *arg)
     free(reader);
 }
 
-/* Does what pmix_value_get does. */
-static int get(struct reader *reader, const pmix_proc_t *proc, const char *key,
-               pmix_data_type_t type, pmix_value_t **value)
+/* Returns a value, which the caller frees; NULL: there is none of this type. */
+static pmix_value_t *get(struct reader *reader, const pmix_proc_t *proc, const char *key,
+                         pmix_data_type_t type)
 {
-    int rc = pmix_value_get(&reader->calls, proc, key, type, value);
+    pmix_value_t *value = pmix_value_get(&reader->calls, proc, key, type);
     reader->answers++;
-    return rc;
+    return value;
 }
 
-/* Reads a number of 32 bits, which was published as a PMIX_UINT32 or as a PMIX_PROC_RANK. */
-static bool read_u32(struct reader *reader, const pmix_proc_t *proc, const char *key,
-                     pmix_data_type_t type, uint32_t *number)
+/* Reads a number, a flag or a string, which PMIx has at the beginning of a value's data, into
+ * *member. Returns false, and *member is unchanged, if there is none. */
+static bool read_value(struct reader *reader, const pmix_proc_t *proc, const char *key,
+                       pmix_data_type_t type, void *member, size_t size)
 {
-    pmix_value_t *value;
-    if (get(reader, proc, key, type, &value) < 0)
+    pmix_value_t *value = get(reader, proc, key, type);
+    if (!value)
         return false;
-    *number = type == PMIX_PROC_RANK ? value->data.rank : value->data.uint32;
+    memcpy(member, &value->data, size);
+    if (type == PMIX_STRING)
+        value->data.string = NULL; /* it is the caller's now */
     pmix_value_release(value);
     return true;
 }
-
-static bool read_double(struct reader *reader, const char *key, double *number)
-{
-    pmix_value_t *value;
-    if (get(reader, &reader->own, key, PMIX_DOUBLE, &value) < 0)
-        return false;
-    *number = value->data.dval;
-    pmix_value_release(value);
-    return true;
-}
-
-static void read_string(struct reader *reader, const char *key, char **text)
-{
-    pmix_value_t *value;
-    if (get(reader, &reader->own, key, PMIX_STRING, &value) < 0)
-        return;
-    *text = value->data.string;
-    value->data.string = NULL;
-    pmix_value_release(value);
-}
+#define READ(reader, proc, key, type, member) \
+    read_value(reader, &(reader)->proc, key, type, member, sizeof(*(member)))
 
 static int read_list(struct reader *reader, const char *key, struct rank_list *list)
 {
-    pmix_value_t *value;
+    pmix_value_t *value = get(reader, &reader->all, key, PMIX_DATA_ARRAY);
+    const pmix_data_array_t *array = value ? value->data.darray : NULL;
     int rc = 0;
-    if (get(reader, &reader->all, key, PMIX_DATA_ARRAY, &value) < 0)
-        return 0;
-    const pmix_data_array_t *array = value->data.darray;
     if (array && array->type == PMIX_PROC_RANK && array->size && array->array) {
         list->ranks = malloc(array->size * sizeof(*list->ranks));
         rc = list->ranks ? 0 : -ENOMEM;
-    }
-    if (!rc && list->ranks) {
-        /* The ranks are there only if there is an array.
-         * NOLINTNEXTLINE(clang-analyzer-core.*) */
-        memcpy(list->ranks, array->array, array->size * sizeof(*list->ranks));
-        list->count = array->size;
+        list->count = rc ? 0 : array->size;
+        if (!rc)
+            memcpy(list->ranks, array->array, array->size * sizeof(*list->ranks));
     }
     pmix_value_release(value);
-    return rc;
-}
-
-static bool read_flag(struct reader *reader, const char *key)
-{
-    pmix_value_t *value;
-    if (get(reader, &reader->all, key, PMIX_BOOL, &value) < 0)
-        return false;
-    bool flag = value->data.flag;
-    pmix_value_release(value);
-    return flag;
-}
-
-static int read_gpu_nics(struct reader *reader, struct gpu_nics *gpu_nics)
-{
-    char *text = NULL;
-    read_string(reader, "nuioa.gpu_nics", &text);
-    int rc = text ? gpu_nics_parse(gpu_nics, text) : 0;
-    free(text);
     return rc;
 }
 
 static int read_advice(struct reader *r, struct nuioa_client *advice)
 {
     uint32_t version;
-    if (!read_u32(r, &r->all, "nuioa.version", PMIX_UINT32, &version) || !version)
+    char *gpu_nics = NULL;
+    if (!READ(r, all, "nuioa.version", PMIX_UINT32, &version) || !version)
         return 0;
     advice->source = NUIOA_CLIENT_PMIX;
-    advice->planned = read_flag(r, "nuioa.planned");
-    advice->has_leader = read_u32(r, &r->all, "nuioa.leader", PMIX_PROC_RANK, &advice->leader);
-    read_u32(r, &r->all, "nuioa.near", PMIX_UINT32, &advice->near);
-    advice->has_level = read_u32(r, &r->own, "nuioa.level", PMIX_UINT32, &advice->level);
-    advice->has_weight = read_double(r, "nuioa.weight", &advice->weight);
-    read_string(r, "nuioa.nic", &advice->nic);
-    read_string(r, "nuioa.cpus", &advice->cpus);
+    READ(r, all, "nuioa.planned", PMIX_BOOL, &advice->planned);
+    advice->has_leader = READ(r, all, "nuioa.leader", PMIX_PROC_RANK, &advice->leader);
+    READ(r, all, "nuioa.near", PMIX_UINT32, &advice->near);
+    advice->has_level = READ(r, own, "nuioa.level", PMIX_UINT32, &advice->level);
+    advice->has_weight = READ(r, own, "nuioa.weight", PMIX_DOUBLE, &advice->weight);
+    READ(r, own, "nuioa.nic", PMIX_STRING, &advice->nic);
+    READ(r, own, "nuioa.cpus", PMIX_STRING, &advice->cpus);
     int rc = read_list(r, "nuioa.order", &advice->order);
     if (!rc)
         rc = read_list(r, "nuioa.rail_leaders", &advice->rails);
-    read_string(r, "nuioa.nics", &advice->nics);
-    read_string(r, "nuioa.gpus", &advice->gpus);
-    return rc ? rc : read_gpu_nics(r, &advice->gpu_nics);
+    READ(r, own, "nuioa.nics", PMIX_STRING, &advice->nics);
+    READ(r, own, "nuioa.gpus", PMIX_STRING, &advice->gpus);
+    if (!rc && READ(r, own, "nuioa.gpu_nics", PMIX_STRING, &gpu_nics) && gpu_nics)
+        rc = gpu_nics_parse(&advice->gpu_nics, gpu_nics);
+    free(gpu_nics);
+    return rc;
 }
 
 /* --- whether PMIx answers -------------------------------------------------------------------- */

@@ -144,9 +144,9 @@ static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespac
 {
     for (unsigned i = 0; i < namespaces->count; i++) {
         pmix_proc_t all;
-        pmix_value_t *peers;
         pmix_proc_set(&all, namespaces->names[i], PMIX_RANK_WILDCARD);
-        if (pmix_value_get(&s->calls, &all, PMIX_LOCAL_PEERS, PMIX_STRING, &peers) < 0)
+        pmix_value_t *peers = pmix_value_get(&s->calls, &all, PMIX_LOCAL_PEERS, PMIX_STRING);
+        if (!peers)
             continue;
         const char *text = peers->data.string ? peers->data.string : "";
         int rc = parse_peers(text, s->count, s->ranks);

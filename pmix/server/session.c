@@ -20,9 +20,7 @@ struct question {
 static void ask(void *question)
 {
     const struct question *q = question;
-    pmix_value_t *value;
-    if (!pmix_value_get(&q->calls, &q->proc, PMIX_LOCAL_PEERS, PMIX_STRING, &value))
-        pmix_value_release(value);
+    pmix_value_release(pmix_value_get(&q->calls, &q->proc, PMIX_LOCAL_PEERS, PMIX_STRING));
 }
 
 int session_await(struct nuioa_publisher *s)
@@ -48,12 +46,11 @@ static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key,
                 pmix_data_type_t type)
 {
     pmix_proc_t proc;
-    pmix_value_t *value;
     pmix_proc_set(&proc, s->nspace, rank);
-    if (pmix_value_get(&s->calls, &proc, key, type, &value) < 0)
-        return false;
+    pmix_value_t *value = pmix_value_get(&s->calls, &proc, key, type);
+    bool found = value;
     pmix_value_release(value);
-    return true;
+    return found;
 }
 
 bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type)
