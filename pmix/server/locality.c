@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/error.h"
 #include "util/sysfs.h"
 #include "util/text.h"
 
@@ -50,62 +51,42 @@ unsigned locality_caches(const struct nuioa_node *node)
 enum unit { UNIT_PACKAGE, UNIT_L3, UNIT_L2, UNIT_CORE, UNIT_THREAD, UNIT_NUMA, UNITS };
 static const char unit_codes[UNITS][4] = { "SK", "L3", "L2", "CR", "HT", "NM" };
 
-static void collect(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, hwloc_bitmap_t *sets)
+/* Returns the index of the unit that a PU is in; or -1 if there is none. */
+static int64_t unit_of(const struct nuioa_node *node, uint32_t index, enum unit unit)
 {
-    for (uint32_t i = 0; i < node->pu_count; i++) {
-        const struct nuioa_pu *pu = &node->pus[i];
-        if (!hwloc_bitmap_isset(cpus, pu->os_index))
-            continue;
-        hwloc_bitmap_set(sets[UNIT_PACKAGE], pu->package);
-        hwloc_bitmap_set(sets[UNIT_L3], pu->l3);
-        hwloc_bitmap_set(sets[UNIT_L2], pu->l2);
-        hwloc_bitmap_set(sets[UNIT_CORE], pu->core);
-        hwloc_bitmap_set(sets[UNIT_THREAD], i);
-        if (pu->numa >= 0)
-            hwloc_bitmap_set(sets[UNIT_NUMA], (unsigned)pu->numa);
-    }
+    const struct nuioa_pu *pu = &node->pus[index];
+    const int64_t units[UNITS] = { pu->package, pu->l3, pu->l2, pu->core, index, pu->numa };
+    return units[unit];
 }
 
-static bool is_known(enum unit unit, hwloc_const_bitmap_t set, unsigned caches)
+/* Makes *set the units of this kind that the CPUs are in. */
+static void collect(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, enum unit unit,
+                    hwloc_bitmap_t set)
 {
-    if (unit == UNIT_L3 || unit == UNIT_L2)
-        return caches & 1u << (unit == UNIT_L3 ? 3 : 2);
-    return !hwloc_bitmap_iszero(set);
-}
-
-static char *join(hwloc_bitmap_t *sets, unsigned caches)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    for (enum unit unit = 0; unit < UNITS; unit++) {
-        char *list = NULL;
-        if (!is_known(unit, sets[unit], caches) ||
-            hwloc_bitmap_list_asprintf(&list, sets[unit]) < 0)
-            continue;
-        fprintf(out, "%s%s%s", ftell(out) > 0 ? ":" : "", unit_codes[unit], list);
-        free(list);
-    }
-    return nuioa_text_close(out, &text);
+    hwloc_bitmap_zero(set);
+    for (uint32_t i = 0; i < node->pu_count; i++)
+        if (hwloc_bitmap_isset(cpus, node->pus[i].os_index) && unit_of(node, i, unit) >= 0)
+            hwloc_bitmap_set(set, (unsigned)unit_of(node, i, unit));
 }
 
 char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       unsigned caches)
 {
-    hwloc_bitmap_t sets[UNITS];
-    bool complete = true;
-    for (unsigned i = 0; i < UNITS; i++)
-        complete &= (sets[i] = hwloc_bitmap_alloc()) != NULL;
-    char *text = NULL;
-    if (complete) {
-        collect(node, assignment->cpus, sets);
-        text = join(sets, caches);
+    char *text = NULL, *list;
+    size_t size;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    FILE *out = set ? open_memstream(&text, &size) : NULL;
+    for (enum unit unit = 0; out && unit < UNITS; unit++) {
+        unsigned level = unit == UNIT_L3 ? 3 : unit == UNIT_L2 ? 2 : 0;
+        collect(node, assignment->cpus, unit, set);
+        if ((level && !(caches & 1u << level)) || hwloc_bitmap_iszero(set) ||
+            hwloc_bitmap_list_asprintf(&list, set) < 0)
+            continue;
+        fprintf(out, "%s%s%s", ftell(out) > 0 ? ":" : "", unit_codes[unit], list);
+        free(list);
     }
-    for (unsigned i = 0; i < UNITS; i++)
-        hwloc_bitmap_free(sets[i]);
-    return text;
+    hwloc_bitmap_free(set);
+    return out ? nuioa_text_close(out, &text) : NULL;
 }
 
 static uint32_t package_of(const struct nuioa_node *node, const struct nuioa_assignment *assignment)
@@ -130,54 +111,49 @@ void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_pl
 
 /* --- distances from devices ------------------------------------------------------------------ */
 
-static int add_device(struct locality_devices *devices, const struct nuioa_nic *nic,
-                      const char *name, char *uuid, pmix_device_type_t type)
+static struct locality_device *add_device(struct locality_devices *devices,
+                                          const struct nuioa_nic *nic, const char *name,
+                                          pmix_device_type_t type)
 {
-    struct locality_device *device = &devices->list[devices->count];
-    *device = (struct locality_device){ nic, uuid, strdup(name), type };
-    if (!device->name || !uuid) {
-        free(device->name);
-        free(uuid);
-        return -ENOMEM;
-    }
-    devices->count++;
-    return 0;
+    struct locality_device *device = &devices->list[devices->count++];
+    device->nic = nic;
+    device->type = type;
+    nuioa_copy(device->name, sizeof(device->name), name);
+    return device;
 }
 
-static int add_verbs(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
-                     const struct nuioa_nic *nic)
+static void add_verbs(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
+                      const struct nuioa_nic *nic)
 {
-    char node_guid[64], image_guid[64], *uuid;
+    char node_guid[64], image_guid[64];
     for (unsigned i = 0; i < devices->count; i++)
         if (!strcmp(devices->list[i].name, nic->name))
-            return 0; /* another port of this device is in the list already */
+            return; /* another port of this device is in the list already */
     if (!nic->port ||
         nuioa_sysfs_text(sysfs->verbs, node_guid, sizeof(node_guid), "%s/node_guid", nic->name) <=
             0 ||
         nuioa_sysfs_text(sysfs->verbs, image_guid, sizeof(image_guid), "%s/sys_image_guid",
                          nic->name) <= 0)
-        return 0;
-    if (asprintf(&uuid, "fab://%s::%s", node_guid, image_guid) < 0)
-        return -ENOMEM;
-    return add_device(devices, nic, nic->name, uuid, PMIX_DEVTYPE_OPENFABRICS);
+        return;
+    struct locality_device *device = add_device(devices, nic, nic->name, PMIX_DEVTYPE_OPENFABRICS);
+    snprintf(device->uuid, sizeof(device->uuid), "fab://%s::%s", node_guid, image_guid);
 }
 
-static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
-                      const struct nuioa_nic *nic)
+static void add_netdev(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
+                       const struct nuioa_nic *nic)
 {
-    char address[96], *uuid;
+    char address[96];
     unsigned colons = 0;
     if (!*nic->netdev ||
         nuioa_sysfs_text(sysfs->net, address, sizeof(address), "%s/address", nic->netdev) <= 0)
-        return 0;
+        return;
     for (const char *c = address; *c; c++)
         colons += *c == ':';
     /* PMIx knows two lengths: an address of 6 bytes, or of 20 bytes for IP over InfiniBand. */
     if (colons != 5 && colons != 19)
-        return 0;
-    if (asprintf(&uuid, "%s://%s", colons == 5 ? "ipv4" : "ipv6", address) < 0)
-        return -ENOMEM;
-    return add_device(devices, nic, nic->netdev, uuid, PMIX_DEVTYPE_NETWORK);
+        return;
+    struct locality_device *device = add_device(devices, nic, nic->netdev, PMIX_DEVTYPE_NETWORK);
+    snprintf(device->uuid, sizeof(device->uuid), "%s://%s", colons == 5 ? "ipv4" : "ipv6", address);
 }
 
 /* Returns whether the distances from this NIC are published. A slow one is left out if no task uses
@@ -199,31 +175,18 @@ int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan
                           struct locality_devices *devices)
 {
     struct nuioa_sysfs sysfs;
-    int rc = 0;
     devices->count = 0;
     devices->list = calloc(2 * (size_t)node->nic_count + 1, sizeof(*devices->list));
     if (!devices->list)
         return -ENOMEM;
     nuioa_sysfs_open(&sysfs, "");
-    for (uint32_t i = 0; i < node->nic_count && !rc; i++) {
-        if (!is_wanted(node, plan, i))
-            continue;
-        rc = add_verbs(devices, &sysfs, &node->nics[i]);
-        if (!rc)
-            rc = add_netdev(devices, &sysfs, &node->nics[i]);
-    }
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (is_wanted(node, plan, i)) {
+            add_verbs(devices, &sysfs, &node->nics[i]);
+            add_netdev(devices, &sysfs, &node->nics[i]);
+        }
     nuioa_sysfs_close(&sysfs);
-    return rc;
-}
-
-void locality_devices_free(struct locality_devices *devices)
-{
-    for (unsigned i = 0; i < devices->count; i++) {
-        free(devices->list[i].uuid);
-        free(devices->list[i].name);
-    }
-    free(devices->list);
-    *devices = (struct locality_devices){ 0 };
+    return 0;
 }
 
 /* Distances in the unit of a SLIT (ACPI 6.5, 5.2.17), where 10 is local; no other NUMA node is as
@@ -282,7 +245,7 @@ unsigned locality_distances(const struct nuioa_node *node,
 {
     unsigned count = 0;
     for (unsigned d = 0; d < devices->count; d++) {
-        const struct locality_device *device = &devices->list[d];
+        struct locality_device *device = &devices->list[d];
         uint32_t least = UINT16_MAX, largest = 0;
         if (assignment->near_count &&
             !is_one_of(node, assignment->near, assignment->near_count, device))

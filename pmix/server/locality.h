@@ -45,8 +45,8 @@ void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_pl
  * netdev are two devices. */
 struct locality_device {
     const struct nuioa_nic *nic; /* owned by the node's description */
-    char *uuid, *name;           /* as PMIx names devices; allocated by malloc */
     pmix_device_type_t type;
+    char name[32], uuid[160]; /* as PMIx names devices */
 };
 
 struct locality_devices {
@@ -56,13 +56,10 @@ struct locality_devices {
 
 /* Fills *devices with the ports of this node that tasks use or can use; those without an address in
  * sysfs, those whose NUMA node is unknown, and virtual ones are left out. *devices points into
- * `node`, which must outlive it. Returns 0 or -ENOMEM. In both cases the caller calls
- * locality_devices_free. */
+ * `node`, which must outlive it. Returns 0, and the caller frees the list; or -ENOMEM, and it is
+ * NULL. */
 int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan *plan,
                           struct locality_devices *devices);
-
-/* Frees the list and its strings, and makes it empty. The struct itself belongs to the caller. */
-void locality_devices_free(struct locality_devices *devices);
 
 /* Fills distances[devices->count] with the smallest and the largest distance of the rank's PUs from
  * each device, and returns their number. Devices are left out that are near to none of the GPUs of

@@ -297,7 +297,7 @@ static bool anyone_is_bound(const struct nuioa_publication *p)
 }
 
 /* Finds out which standard keys are missing. PMIx is asked as little as possible, because each
- * question wakes its thread and waits for it. */
+ * question wakes its thread and waits for it. The caller frees the two lists in *standard. */
 static int standard_open(struct nuioa_publisher *s, const struct nuioa_publication *p,
                          struct standard *standard)
 {
@@ -318,12 +318,6 @@ static int standard_open(struct nuioa_publisher *s, const struct nuioa_publicati
         return nuioa_fail(s->err, -ENOMEM, "out of memory");
     locality_package_ranks(p->node, p->plan, standard->package_ranks);
     return 0;
-}
-
-static void standard_close(struct standard *standard)
-{
-    free(standard->package_ranks);
-    locality_devices_free(&standard->devices);
 }
 
 static void add_distances(struct record *record, const struct nuioa_publication *p,
@@ -413,7 +407,8 @@ static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication
         rc = record_store(s, &record);
         record_end(&record);
     }
-    standard_close(&standard);
+    free(standard.package_ranks);
+    free(standard.devices.list);
     return rc;
 }
 

@@ -9,7 +9,6 @@
 #define DEVICES 4
 
 static struct locality_device devices[DEVICES];
-static char ib3[] = "ib3";
 
 /* Makes a plan for ranks with these GPUs, as for plan_case_gpus, on the CPUs of the first NUMA
  * node, and lists the devices as locality_devices_find does: a verbs device is there once. */
@@ -20,11 +19,12 @@ static struct plan_case *case_of(unsigned tasks, const char *gpus)
     machine_plain(&s->node, 2, 4);
     for (unsigned n = 0; n < DEVICES; n++) {
         struct nuioa_nic *nic = machine_nic(&s->node, names[n], n > 0);
-        devices[n] = (struct locality_device){ nic, NULL, nic->name, PMIX_DEVTYPE_OPENFABRICS };
+        devices[n] = (struct locality_device){ .nic = nic, .type = PMIX_DEVTYPE_OPENFABRICS };
+        strcpy(devices[n].name, nic->name);
     }
     s->node.nics[3].port = 2;
     s->node.nics[3].card = s->node.nics[2].card;
-    devices[3] = (struct locality_device){ &s->node.nics[3], NULL, ib3, PMIX_DEVTYPE_NETWORK };
+    devices[3] = (struct locality_device){ &s->node.nics[3], PMIX_DEVTYPE_NETWORK, "ib3", "" };
     for (unsigned g = 0; g < 2; g++)
         machine_gpu(&s->node, g);
     plan_case_on(s, tasks, 1);
