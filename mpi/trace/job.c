@@ -74,17 +74,13 @@ void trace_begin(void)
 static void for_lines(void (*take)(void *to, const struct line *line), void *to)
 {
     uint32_t me = (uint32_t)job.rank;
-    for (int i = 0; i < job.size; i++) {
-        const struct trace_count *sent = trace_counted(TRACE_TO, i);
-        const struct trace_count *got = trace_counted(TRACE_FROM, i);
-        const struct trace_count *ring = trace_counted(TRACE_RING, i);
-        if (sent)
-            take(to, &(struct line){ me, (uint32_t)i, 0, *sent });
-        if (got)
-            take(to, &(struct line){ (uint32_t)i, me, 0, *got });
-        if (ring)
-            take(to, &(struct line){ me, (uint32_t)i, 1, *ring });
-    }
+    for (uint32_t i = 0; i < (uint32_t)job.size; i++)
+        for (enum trace_direction d = 0; d < TRACE_DIRECTIONS; d++) {
+            const struct trace_count *count = trace_counted(d, (int)i);
+            bool from = d == TRACE_FROM;
+            if (count)
+                take(to, &(struct line){ from ? i : me, from ? me : i, d == TRACE_RING, *count });
+        }
 }
 
 /* --- the file -------------------------------------------------------------------------------- */

@@ -50,4 +50,27 @@ void advice_clear(struct nuioa_client *advice);
  * *rank; or false if neither is set, or the one that counts is no rank. */
 bool advice_own_rank(uint32_t *rank);
 
+/* --- sources --------------------------------------------------------------------------------- */
+
+/* Reads nuioa's keys from PMIx into `advice`, which is empty before, and sets its source. Leaves it
+ * empty if this process has not initialised PMIx or has one thread only, if PMIx does not answer a
+ * question within 0.9 s, or has not in an earlier call, if there are no keys of nuioa, or if this
+ * library was built without PMIx. Returns 0 in these cases too; or -ENOMEM. The caller frees the
+ * advice with advice_clear, also after an error. */
+int advice_from_pmix(struct nuioa_client *advice);
+
+/* Reads the NUIOA_* variables of this process into `advice`, which is empty before, and sets its
+ * source. Leaves it empty if there are none, or if they are of another launcher's process. Returns
+ * 0 in these cases too; or -ENOMEM. The caller frees the advice with advice_clear, also after an
+ * error. */
+int advice_from_environment(struct nuioa_client *advice);
+
+/* Returns true if `nuioa exec` has told this very rank what the variables say, also where another
+ * launcher than srun has started it. */
+bool advice_is_own(void);
+
+/* Replaces what the advice says of GPUs and NICs by what `nuioa exec` has told this rank: it knew
+ * more than the plugin, whose answers PMIx has. Returns 0 or -ENOMEM. */
+int advice_devices_from_environment(struct nuioa_client *advice);
+
 #endif

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "pmix/client/advice_environment.h"
+#include "pmix/client/advice.h"
 #include "util/number.h"
 #include "ranks/rank_id.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pmix/client/advice_pmix.h"
+#include "pmix/client/advice.h"
 
 #ifndef HAVE_PMIX
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "pmix/client/advice.h"
-#include "pmix/client/advice_environment.h"
-#include "pmix/client/advice_pmix.h"
 #include "util/hash.h"
 
 struct nuioa_client *nuioa_client_open(void)

@@ -60,18 +60,6 @@ bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_typ
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-/* Stores one key. PMIx copies the value. */
-static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_value_t *value)
-{
-    pmix_proc_t proc;
-    pmix_proc_set(&proc, s->nspace, rank);
-    pmix_status_t status = s->calls.store(&proc, key, value);
-    if (status != PMIX_SUCCESS)
-        return nuioa_fail(s->err, -EIO, "PMIx refuses the key %s: status %d", key, (int)status);
-    s->stored++;
-    return 0;
-}
-
 void record_begin(struct record *record, uint32_t rank)
 {
     memset(record, 0, sizeof(*record));
@@ -128,10 +116,17 @@ void record_end(struct record *record)
 
 static int store_each(struct nuioa_publisher *s, struct record *record)
 {
-    int rc = 0;
-    for (unsigned i = 1; i < record->count && !rc; i++)
-        rc = store(s, record->rank, record->entries[i].key, &record->entries[i].value);
-    return rc;
+    pmix_proc_t proc;
+    pmix_proc_set(&proc, s->nspace, record->rank);
+    for (unsigned i = 1; i < record->count; i++) {
+        pmix_info_t *entry = &record->entries[i];
+        pmix_status_t status = s->calls.store(&proc, entry->key, &entry->value);
+        if (status != PMIX_SUCCESS)
+            return nuioa_fail(s->err, -EIO, "PMIx refuses the key %s: status %d", entry->key,
+                              (int)status);
+        s->stored++;
+    }
+    return 0;
 }
 
 /* Stores all keys of the rank in one call, as one PMIX_PROC_DATA array: mpi/pmix describes a rank
