@@ -15,9 +15,6 @@
 /* Environment variables are the only way to name the directory of a dump to hwloc, and to let it
  * leave the words about a wrong file to us: hwloc 2.15 says them on stderr, too. */
 #define VARIABLES 4
-struct environment {
-    char *saved[VARIABLES];
-};
 static const char variables[VARIABLES][24] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
                                                "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_HIDE_ERRORS" };
 /* The values for a dump, whose directory takes the place of "", and for a file of XML. */
@@ -25,24 +22,24 @@ static const char *const of_dump[VARIABLES] = { "", "linux,stop", "/var/run/hwlo
 static const char *const of_file[VARIABLES] = { NULL, NULL, NULL, "2" };
 
 /* A value that is NULL changes nothing. */
-static void enter(struct environment *env, const char *const *values, const char *directory)
+static void enter(char **saved, const char *const *values, const char *directory)
 {
     for (unsigned i = 0; values && i < VARIABLES; i++) {
         const char *old = getenv(variables[i]);
-        env->saved[i] = old && values[i] ? strdup(old) : NULL;
+        saved[i] = old && values[i] ? strdup(old) : NULL;
         if (values[i])
             setenv(variables[i], *values[i] ? values[i] : directory, 1);
     }
 }
 
-static void leave(struct environment *env, const char *const *values)
+static void leave(char **saved, const char *const *values)
 {
     for (unsigned i = 0; values && i < VARIABLES; i++) {
-        if (env->saved[i])
-            setenv(variables[i], env->saved[i], 1);
+        if (saved[i])
+            setenv(variables[i], saved[i], 1);
         else if (values[i])
             unsetenv(variables[i]);
-        free(env->saved[i]);
+        free(saved[i]);
     }
 }
 
@@ -87,22 +84,21 @@ static int refuse(const char *file, const char *fault, struct nuioa_error *err)
 static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
                          bool drawing, struct nuioa_error *err)
 {
-    struct environment env = { { NULL } };
+    char *saved[VARIABLES] = { NULL };
     const char *const *values = directory ? of_dump : file ? of_file : NULL;
     int rc = 0;
-    enter(&env, values, directory);
-    if (hwloc_topology_init(topology)) {
-        leave(&env, values);
-        return nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
-    }
-    if (file && hwloc_topology_set_xml(*topology, file))
+    enter(saved, values, directory);
+    bool made = !hwloc_topology_init(topology);
+    if (!made)
+        rc = nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
+    else if (file && hwloc_topology_set_xml(*topology, file))
         rc = refuse(file, "not a topology that hwloc reads", err);
     else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
         rc = file ? refuse(file, "hwloc cannot load that topology", err)
                   : nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
                                directory ? directory : "this machine", directory ? "that" : "its");
-    leave(&env, values);
-    if (rc)
+    leave(saved, values);
+    if (rc && made)
         hwloc_topology_destroy(*topology);
     return rc;
     /* -Wanalyzer-malloc-leak: leave frees what is saved. */

@@ -231,20 +231,6 @@ static int load_allowed(struct nuioa_node *node, hwloc_topology_t topology)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static int set_nic_levels(struct nuioa_node *node)
-{
-    for (uint32_t n = 0; n < node->nic_count; n++) {
-        struct nuioa_nic *nic = &node->nics[n];
-        if (hwloc_bitmap_iszero(nic->numas))
-            continue;
-        nic->level = malloc(node->numa_count);
-        if (!nic->level)
-            return -ENOMEM;
-        nuioa_levels_from(&node->distance, node, nic->numas, nic->level);
-    }
-    return 0;
-}
-
 static int fill(struct nuioa_node *node, hwloc_topology_t topology,
                 const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
 {
@@ -271,8 +257,6 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
         rc = nuioa_discover_paths(node, topology, err);
     if (!rc)
         rc = nuioa_discover_distance(node, topology, source->distances, err);
-    if (!rc && set_nic_levels(node))
-        rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
     if (!rc)
         nuioa_nic_judge(node);
     return rc;

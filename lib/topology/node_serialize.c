@@ -107,9 +107,9 @@ static uint32_t passed(struct stream *s, uint32_t value, uint32_t max)
     return value;
 }
 
-/* Returns an array of `count` items of `size` bytes: `array` itself, which is written; or a new one,
- * NULL after a failure. Each item takes `least` bytes of the input or more: a count that the rest of
- * it cannot hold is an error, so memory is allocated only in proportion to the input. */
+/* Returns an array of `count` items of `size` bytes: `array` itself, which is written; or a new
+ * one, NULL after a failure. Each item takes `least` bytes of the input or more: a count that the
+ * rest of it cannot hold is an error, so memory is allocated only in proportion to the input. */
 static void *array_of(struct stream *s, void *array, size_t count, size_t size, size_t least)
 {
     if (!s->in)

@@ -224,5 +224,14 @@ int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, 
         return nuioa_fail(err, -ENOMEM, "out of memory for distances of %u NUMA nodes", d->count);
     d->source = choose(node, topology, site, d->matrix);
     nuioa_distance_levels(d, node);
+    for (uint32_t n = 0; n < node->nic_count; n++) {
+        struct nuioa_nic *nic = &node->nics[n];
+        if (hwloc_bitmap_iszero(nic->numas))
+            continue;
+        nic->level = malloc(node->numa_count);
+        if (!nic->level)
+            return nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
+        nuioa_levels_from(d, node, nic->numas, nic->level);
+    }
     return 0;
 }

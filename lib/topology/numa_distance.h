@@ -62,12 +62,12 @@ void nuioa_levels_from(const struct nuioa_distance *d, const struct nuioa_node *
 const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 
 /* Sets node->distance from the first of these that is there and sound: the distance file `site`
- * (may be NULL), the firmware's table, the structure of the topology. With the file it also sets
- * `measured` of the node's NICs. node->numas and node->nics must be set.
- * Problems with the file or the table become warnings of the node, and the next source is tried. A
- * table that has one distance for all pairs, where three or more NUMA nodes have CPUs, counts only
- * if the structure has one, too. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result
- * in both cases. */
+ * (may be NULL), which also sets `measured` of NICs, the firmware's table, the structure of the
+ * topology. Then it sets `level` of the NICs. node->numas and node->nics must be set. Problems with
+ * the file or the table become warnings of the node, and the next source is tried. A table that has
+ * one distance for all pairs, where three or more NUMA nodes have CPUs, counts only if the
+ * structure has one, too. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both
+ * cases. */
 int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
                             struct nuioa_error *err);
 

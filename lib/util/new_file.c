@@ -60,20 +60,17 @@ int nuioa_new_file_open_at(struct nuioa_new_file *file, int directory, const cha
     }
     if (nuioa_copy(file->name, sizeof(file->name), name))
         return give_up(file, ENAMETOOLONG, path, err);
-    int fd = create(file);
+    int fd = create(file), code = errno;
     if (fd < 0) {
-        int code = errno;
         *file->temporary = '\0';
+    } else if (!(file->stream = fdopen(fd, "w"))) {
+        code = errno;
+        close(fd);
+    }
+    if (!file->stream)
         return give_up(file, code, path, err);
-    }
-    file->stream = fdopen(fd, "w");
-    if (file->stream) {
-        errno = 0; /* what it is at the end says why writing failed */
-        return 0;
-    }
-    int code = errno;
-    close(fd);
-    return give_up(file, code, path, err);
+    errno = 0; /* what it is at the end says why writing failed */
+    return 0;
 }
 
 int nuioa_new_file_open(struct nuioa_new_file *file, const char *path, struct nuioa_error *err)
@@ -92,18 +89,15 @@ int nuioa_new_file_open(struct nuioa_new_file *file, const char *path, struct nu
 int nuioa_new_file_close(struct nuioa_new_file *file, bool keep, const char *path,
                          struct nuioa_error *err)
 {
-    bool bad = fflush(file->stream) || ferror(file->stream);
-    int code = errno ? errno : EIO;
-    if (fclose(file->stream) && !bad) {
-        bad = true;
+    int code = fflush(file->stream) || ferror(file->stream) ? (errno ? errno : EIO) : 0;
+    if (fclose(file->stream) && !code)
         code = errno;
-    }
-    if (bad && keep)
+    if (keep && !code && renameat(file->directory, file->temporary, file->directory, file->name))
+        code = errno;
+    if (keep && code)
         return give_up(file, code, path, err);
     if (!keep)
         unlinkat(file->directory, file->temporary, 0);
-    else if (renameat(file->directory, file->temporary, file->directory, file->name))
-        return give_up(file, errno, path, err);
     close(file->directory);
     return 0;
 }

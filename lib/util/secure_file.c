@@ -102,8 +102,8 @@ static int follow(struct walk *w, int link, const char *name, const struct stat 
     return *target == '/' ? begin_at(w, "/", err) : 0;
 }
 
-/* Goes on to the next name, a directory. The last name of a file that is written is only followed if
- * it is a link: returns 1 if it is none. */
+/* Goes on to the next name, a directory. The last name of a file that is written is only followed
+ * if it is a link: returns 1 if it is none. */
 static int step(struct walk *w, const char *name, struct nuioa_error *err)
 {
     struct stat st;
