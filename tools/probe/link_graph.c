@@ -42,7 +42,7 @@ struct work {
     bool *linked;                       /* n * n */
     uint32_t *group;                    /* n: equal for nodes that are connected so far */
     uint32_t *before;                   /* n: the same before the last links */
-    double *sorted;                     /* n * (n - 1) / 2 means, ascending */
+    double *sorted;                     /* n * (n - 1) / 2 means of different groups, ascending */
     struct nuioa_link_between *between; /* n * n, for link_group.h */
     double cut_ns;
     double link_ns; /* mean of the links, of the first kind if there are groups */
@@ -103,36 +103,47 @@ static bool are_times(struct work *w)
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-static size_t prepare(struct work *w)
+/* Sorts the pairs of different groups by their means. Returns their number. */
+static size_t sort_pairs(struct work *w)
 {
     size_t pairs = 0;
-    for (uint32_t i = 0; i < w->n; i++) {
-        w->group[i] = i;
-        for (uint32_t j = 0; j < w->n; j++) {
-            double there = nuioa_latency_at(w->latency, i, j);
-            double back = nuioa_latency_at(w->latency, j, i);
-            w->mean[at(w, i, j)] = (there + back) / 2;
-            if (i < j)
-                w->sorted[pairs++] = (there + back) / 2;
-        }
-    }
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (w->group[i] != w->group[j])
+                w->sorted[pairs++] = w->mean[at(w, i, j)];
     nuioa_latency_sort(w->sorted, pairs);
     return pairs;
+}
+
+/* Returns the mean of the sorted pairs below the cut; NAN if there is none. */
+static double mean_below(const struct work *w, size_t pairs, double cut_ns)
+{
+    double sum = 0;
+    size_t below = 0;
+    while (below < pairs && w->sorted[below] < cut_ns)
+        sum += w->sorted[below++];
+    return below ? sum / (double)below : NAN;
+}
+
+static size_t prepare(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->group[i] = i;
+        for (uint32_t j = 0; j < w->n; j++)
+            w->mean[at(w, i, j)] =
+                (nuioa_latency_at(w->latency, i, j) + nuioa_latency_at(w->latency, j, i)) / 2;
+    }
+    return sort_pairs(w);
 }
 
 /* Computes the mean of the links by iteration: the mean gives the cut, and the pairs below the cut
  * give the mean. A few rounds suffice. */
 static void find_link_ns(struct work *w, size_t pairs)
 {
-    w->link_ns = w->sorted[(w->n - 1) / 2]; /* median of the n-1 smallest */
-    for (int round = 0; round < 16; round++) {
-        double sum = 0;
-        size_t below = 0;
-        while (below < pairs && w->sorted[below] < CUT * w->link_ns)
-            sum += w->sorted[below++];
-        if (!below)
-            break;
-        w->link_ns = sum / (double)below;
+    double mean = w->sorted[(w->n - 1) / 2]; /* median of the n-1 smallest */
+    for (int round = 0; round < 17 && !isnan(mean); round++) {
+        w->link_ns = mean;
+        mean = mean_below(w, pairs, CUT * w->link_ns);
     }
 }
 
@@ -254,10 +265,10 @@ static void link_groups(struct work *w)
     const uint32_t *before = w->before;
     while (!connected(w)) {
         memcpy(w->before, w->group, w->n * sizeof(*before));
-        double nearest = nuioa_link_group_nearest(w->mean, w->n, before);
-        double cut = nearest + w->link_ns / 2;
+        size_t pairs = sort_pairs(w);
+        double nearest = w->sorted[0], cut = nearest + w->link_ns / 2;
         for (int round = 0; round < 4; round++)
-            cut = nuioa_link_group_mean(w->mean, w->n, before, cut) + w->link_ns / 2;
+            cut = mean_below(w, pairs, cut) + w->link_ns / 2;
         if (!(nearest < cut)) {
             refuse(w, "links of %g ns are too short beside the next ones of %g ns", w->link_ns,
                    nearest);

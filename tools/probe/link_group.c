@@ -12,29 +12,6 @@
 #define FARTHER 0.8
 #define GAP 0.25
 
-double nuioa_link_group_nearest(const double *mean, uint32_t n, const uint32_t *group)
-{
-    double nearest = INFINITY;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = i + 1; j < n; j++)
-            if (group[i] != group[j])
-                nearest = fmin(nearest, mean[(size_t)i * n + j]);
-    return nearest;
-}
-
-double nuioa_link_group_mean(const double *mean, uint32_t n, const uint32_t *group, double cut_ns)
-{
-    double sum = 0;
-    uint32_t pairs = 0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = i + 1; j < n; j++)
-            if (group[i] != group[j] && mean[(size_t)i * n + j] < cut_ns) {
-                sum += mean[(size_t)i * n + j];
-                pairs++;
-            }
-    return pairs ? sum / pairs : NAN;
-}
-
 static struct nuioa_link_between *find(struct nuioa_link_between *all, uint32_t n, uint32_t a,
                                        uint32_t b)
 {

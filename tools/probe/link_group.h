@@ -14,12 +14,6 @@ struct nuioa_link_between {
     double sum, near_sum, last_near, first_far;
 };
 
-/* Returns the least latency of a pair of different groups; INFINITY if there is one group only. */
-double nuioa_link_group_nearest(const double *mean, uint32_t n, const uint32_t *group);
-
-/* Returns the mean of the pairs of different groups that are below `cut_ns`; NAN if none is. */
-double nuioa_link_group_mean(const double *mean, uint32_t n, const uint32_t *group, double cut_ns);
-
 /* Judges each two groups that have a pair below `cut_ns`. Their pairs are of two kinds if those
  * above the cut are farther by about `link_ns`, the time of a link inside of a group, and a gap
  * lies between. Else they are alike, and what they differ by is noise: then alike_ns[n * n] gets,
