@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/probe/link_group.h"
-
 /* The cut between one link and two is the middle of the widest gap between CUT - REACH and
  * CUT + REACH links. The gap must be at least GAP links wide, and the second widest less than RIVAL
  * of it. The trials of test/unit/link_graph_test.c have determined these values. */
@@ -28,22 +26,33 @@
 #define ALIKE 0.12
 #define EQUAL 0.05
 #define CHANCE(links) (1 + 40. / (links))
+/* Between two groups, far pairs cross a link inside of a group more than near ones. So they are of
+ * another kind if their mean is at least FARTHER links above that of the near ones, and a gap of
+ * APART links between the two is empty. The same trials have determined these values. */
+#define FARTHER 0.8
+#define APART 0.25
 /* No latency between two NUMA nodes, and no sum of a few, is longer. */
 #define LONGEST_NS 1e9
 /* Remote access must be slower than local access by this many times the noise. */
 #define NOISE_TIMES 3
 
+/* All pairs between two groups; near ones are below the cut. */
+struct between {
+    uint32_t pairs, near;
+    double sum, near_sum, last_near, first_far;
+};
+
 struct work {
     const struct nuioa_latency *latency;
     struct nuioa_link_graph *graph;
     uint32_t n;
-    double *mean;                       /* n * n, of both directions */
-    double *path;                       /* n * n, shortest over the links, in ns */
-    bool *linked;                       /* n * n */
-    uint32_t *group;                    /* n: equal for nodes that are connected so far */
-    uint32_t *before;                   /* n: the same before the last links */
-    double *sorted;                     /* n * (n - 1) / 2 means of different groups, ascending */
-    struct nuioa_link_between *between; /* n * n, for link_group.h */
+    double *mean;            /* n * n, of both directions */
+    double *path;            /* n * n, shortest over the links, in ns */
+    bool *linked;            /* n * n */
+    uint32_t *group;         /* n: equal for nodes that are connected so far */
+    uint32_t *before;        /* n: the same before the last links */
+    double *sorted;          /* n * (n - 1) / 2 means of different groups, ascending */
+    struct between *between; /* n * n */
     double cut_ns;
     double link_ns; /* mean of the links, of the first kind if there are groups */
 };
@@ -125,7 +134,7 @@ static double mean_below(const struct work *w, size_t pairs, double cut_ns)
     return below ? sum / (double)below : NAN;
 }
 
-static size_t prepare(struct work *w)
+static void prepare(struct work *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         w->group[i] = i;
@@ -133,7 +142,6 @@ static size_t prepare(struct work *w)
             w->mean[at(w, i, j)] =
                 (nuioa_latency_at(w->latency, i, j) + nuioa_latency_at(w->latency, j, i)) / 2;
     }
-    return sort_pairs(w);
 }
 
 /* Computes the mean of the links by iteration: the mean gives the cut, and the pairs below the cut
@@ -180,66 +188,30 @@ static void join(struct work *w, uint32_t a, uint32_t b)
             w->group[i] = to;
 }
 
-static bool connected(const struct work *w)
-{
-    for (uint32_t i = 1; i < w->n; i++)
-        if (w->group[i] != w->group[0])
-            return false;
-    return true;
-}
-
-static void link_pair(struct work *w, uint32_t a, uint32_t b)
-{
-    w->linked[at(w, a, b)] = w->linked[at(w, b, a)] = true;
-    join(w, a, b);
-}
-
-static void link_below(struct work *w, double cut_ns)
-{
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = i + 1; j < w->n; j++)
-            if (w->mean[at(w, i, j)] < cut_ns)
-                link_pair(w, i, j);
-}
-
-/* Joins groups that have a pair below the cut. Such pairs are links, if not all are alike. */
-static void link_between(struct work *w, double cut_ns, const uint32_t *group)
-{
-    double *alike_ns = w->graph->alike_ns;
-    nuioa_link_group_judge(w->mean, w->n, group, cut_ns, w->link_ns, w->between, alike_ns);
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = i + 1; j < w->n; j++)
-            if (alike_ns[at(w, i, j)] > 0)
-                join(w, i, j);
-            else if (group[i] != group[j] && w->mean[at(w, i, j)] < cut_ns)
-                link_pair(w, i, j);
-}
-
 /* Returns true if a path crosses from one to the other at once. */
 static bool is_step(const struct work *w, uint32_t i, uint32_t j)
 {
     return w->linked[at(w, i, j)] || w->graph->alike_ns[at(w, i, j)] > 0;
 }
 
-/* Returns true if the last links have joined a pair: it is in one group now and was not
- * `before`. */
-static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uint32_t j)
+/* Returns true if the last links have joined a pair: it is in one group now and was not before. */
+static bool joined(const struct work *w, uint32_t i, uint32_t j)
 {
-    return w->group[i] == w->group[j] && (!before || before[i] != before[j]);
+    return w->group[i] == w->group[j] && w->before[i] != w->before[j];
 }
 
 /* Refuses links that differ although their two directions agree. Noise differs between the
  * directions, a longer route does not: the far pairs then have routes over several links, as on a
  * machine where leaving a NUMA node takes 60 ns and each link 10 ns more. */
-static void check_alike(struct work *w, const uint32_t *before)
+static void check_alike(struct work *w)
 {
     double sum = 0, squares = 0, noise = 0;
     uint32_t pairs = 0, links = 0;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = 0; j < i; j++) {
             double mean = w->mean[at(w, i, j)], half = nuioa_latency_at(w->latency, i, j) - mean;
-            pairs += joined(w, before, i, j);
-            if (!joined(w, before, i, j) || !is_step(w, i, j))
+            pairs += joined(w, i, j);
+            if (!joined(w, i, j) || !is_step(w, i, j))
                 continue;
             sum += mean;
             squares += mean * mean;
@@ -257,15 +229,70 @@ static void check_alike(struct work *w, const uint32_t *before)
                mean, sqrt(spread));
 }
 
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static struct between *find_between(const struct work *w, uint32_t i, uint32_t j)
+{
+    uint32_t a = w->before[i], b = w->before[j];
+    return &w->between[a < b ? at(w, a, b) : at(w, b, a)];
+}
+
+static void count(struct between *b, double mean, double cut_ns)
+{
+    if (mean < cut_ns) {
+        b->last_near = fmax(b->last_near, mean);
+        b->near_sum += mean;
+        b->near++;
+    } else {
+        b->first_far = b->near < b->pairs ? fmin(b->first_far, mean) : mean;
+    }
+    b->sum += mean;
+    b->pairs++;
+}
+
+/* Returns true if the pairs of two groups that have a near one are not of two kinds. What they
+ * differ by is noise then. A single pair is not called alike. */
+static bool are_alike(const struct between *b, double link_ns)
+{
+    uint32_t far = b->pairs - b->near;
+    if (!b->near || b->pairs < 2)
+        return false;
+    double more = far ? (b->sum - b->near_sum) / far - b->near_sum / b->near : 0;
+    return more < FARTHER * link_ns || b->first_far - b->last_near < APART * link_ns;
+}
+
+/* Joins groups that have a pair below the cut. Such pairs are links, if not all are alike. */
+static void link_below(struct work *w, double cut_ns)
+{
+    memcpy(w->before, w->group, w->n * sizeof(*w->before));
+    memset(w->between, 0, (size_t)w->n * w->n * sizeof(*w->between));
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (w->before[i] != w->before[j])
+                count(find_between(w, i, j), w->mean[at(w, i, j)], cut_ns);
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++) {
+            const struct between *b = find_between(w, i, j);
+            if (w->before[i] == w->before[j])
+                continue;
+            if (are_alike(b, w->link_ns)) {
+                double *alike_ns = w->graph->alike_ns;
+                alike_ns[at(w, i, j)] = alike_ns[at(w, j, i)] = b->sum / b->pairs;
+                join(w, i, j);
+            } else if (w->mean[at(w, i, j)] < cut_ns) {
+                w->linked[at(w, i, j)] = w->linked[at(w, j, i)] = true;
+                join(w, i, j);
+            }
+        }
+    check_alike(w);
+}
+
 /* Links groups until all nodes are connected. A pair of different groups without a direct link must
  * cross at least one link inside a group more than the nearest pairs: so half a link more than
  * their mean is the cut. */
 static void link_groups(struct work *w)
 {
-    const uint32_t *before = w->before;
-    while (!connected(w)) {
-        memcpy(w->before, w->group, w->n * sizeof(*before));
-        size_t pairs = sort_pairs(w);
+    for (size_t pairs; (pairs = sort_pairs(w)) > 0; w->graph->grouped = true) {
         double nearest = w->sorted[0], cut = nearest + w->link_ns / 2;
         for (int round = 0; round < 4; round++)
             cut = mean_below(w, pairs, cut) + w->link_ns / 2;
@@ -274,27 +301,19 @@ static void link_groups(struct work *w)
                    nearest);
             return;
         }
-        link_between(w, cut, before);
-        check_alike(w, before);
-        w->graph->grouped = true;
+        link_below(w, cut);
     }
 }
 
 static void list_links(struct work *w)
 {
-    struct nuioa_link_graph *graph = w->graph;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             if (w->linked[at(w, i, j)])
-                graph->links[graph->link_count++] = (struct nuioa_link){ i, j };
+                w->graph->links[w->graph->link_count++] = (struct nuioa_link){ i, j };
 }
 
 /* --- quantum ---------------------------------------------------------------------------------- */
-
-static double half_quanta(double over_ns, double quantum_ns)
-{
-    return fmax(1, round(2 * over_ns / quantum_ns) / 2);
-}
 
 /* Fits the quantum again to the entries of up to `most` quanta, counted with the present value. */
 static double refit(const struct work *w, double quantum_ns, double most)
@@ -303,7 +322,7 @@ static double refit(const struct work *w, double quantum_ns, double most)
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = 0; j < w->n; j++) {
             double over = nuioa_latency_at(w->latency, i, j);
-            double k = half_quanta(over, quantum_ns);
+            double k = fmax(1, round(2 * over / quantum_ns) / 2); /* halves of a quantum */
             if (i == j || k > most)
                 continue;
             above += k * over;
@@ -320,8 +339,8 @@ static void fit_quantum(struct work *w)
     for (double most = 1; most <= 2 * w->n && !w->graph->grouped; most *= 2)
         quantum = refit(w, refit(w, quantum, most), most);
     /* If further links cost much less or more than the first one, the mean of the links is used. */
-    bool sound = fabs(quantum - w->link_ns) < 0.2 * w->link_ns;
-    w->graph->quantum_ns = sound ? quantum : w->link_ns;
+    double off = fabs(quantum - w->link_ns);
+    w->graph->quantum_ns = off < 0.2 * w->link_ns ? quantum : w->link_ns;
 }
 
 static void check_spread(struct work *w)
@@ -348,10 +367,8 @@ static void check_spread(struct work *w)
  * of the pair if it links two groups. */
 static double step_ns(const struct work *w, uint32_t i, uint32_t j)
 {
-    double mean = w->mean[at(w, i, j)];
-    if (!w->linked[at(w, i, j)])
-        return w->graph->alike_ns[at(w, i, j)];
-    return mean < w->cut_ns ? w->graph->quantum_ns : mean;
+    double mean = w->mean[at(w, i, j)], alike_ns = w->graph->alike_ns[at(w, i, j)];
+    return alike_ns > 0 ? alike_ns : mean < w->cut_ns ? w->graph->quantum_ns : mean;
 }
 
 static void shortest_paths(struct work *w)
@@ -404,7 +421,8 @@ static void infer(struct work *w)
     if (!are_times(w))
         return;
     check_diagonal(w);
-    size_t pairs = prepare(w);
+    prepare(w);
+    size_t pairs = sort_pairs(w);
     find_link_ns(w, pairs);
     find_cut(w, pairs);
     if (!(w->link_ns >= DBL_MIN)) { /* of less, the cut cannot be computed */
@@ -413,7 +431,6 @@ static void infer(struct work *w)
     }
     link_below(w, w->cut_ns);
     memcpy(w->graph->group, w->group, w->n * sizeof(*w->group));
-    check_alike(w, NULL);
     link_groups(w);
     list_links(w);
     check_spread(w);
