@@ -110,21 +110,16 @@ static int load_node(struct job *job)
     const struct nuioa_source source = { *o->topology ? o->topology : NULL,
                                          *o->distances ? o->distances : NULL };
     struct nuioa_error err = { "" };
-    int rc;
-    if (*o->cache) {
-        rc = nuioa_cache_read(o->cache, source.distances, &job->node, &err);
-        if (!rc)
-            nuioa_node_refresh(&job->node);
-    } else {
-        rc = nuioa_node_load(&job->node, &source, &err);
-    }
-    const char *unused = source.distances ? nuioa_node_distances_unused(&job->node) : NULL;
-    if (!rc && unused && job->node.refusals)
-        return tool_fail("%s", unused);
-    if (!rc && unused && !job->json && !job->xml && !job->format) /* they have all warnings */
-        fprintf(stderr, "nuioa: warning: %s\n", unused);
-    if (rc)
+    if (*o->cache ? nuioa_cache_read(o->cache, source.distances, &job->node, &err)
+                  : nuioa_node_load(&job->node, &source, &err))
         return tool_fail("%s", err.text);
+    if (*o->cache)
+        nuioa_node_refresh(&job->node);
+    const char *unused = source.distances ? nuioa_node_distances_unused(&job->node) : NULL;
+    if (unused && job->node.refusals)
+        return tool_fail("%s", unused);
+    if (unused && !job->json && !job->xml && !job->format) /* they have all warnings */
+        fprintf(stderr, "nuioa: warning: %s\n", unused);
     nuioa_nic_roles_set(&job->node, o->nic_role);
     if (o->export_set & (NUIOA_EXPORT_LIBRARIES | NUIOA_EXPORT_AUTO))
         nuioa_nic_subnets_read(&job->node);

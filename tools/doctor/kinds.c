@@ -181,21 +181,15 @@ bool doctor_kind_is_retired(const char *id)
     return nuioa_word_index(retired, id) >= 0;
 }
 
-/* Returns true if `list` has "id" or "id:subject". */
-static bool is_ignored(const char *list, const char *id, const char *subject)
-{
-    char both[128];
-    snprintf(both, sizeof(both), "%s:%s", id, subject);
-    return doctor_list_has(list, "", id) || doctor_list_has(list, "", both);
-}
-
 void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
 {
     va_list args;
+    char both[128];
     const struct doctor_kind *kind = doctor_kind_find(id);
     if (kind && d->this_node && kind->scope != DOCTOR_NODE)
         return;
-    if (is_ignored(d->ignore, id, subject)) {
+    snprintf(both, sizeof(both), "%s:%s", id, subject);
+    if (doctor_list_has(d->ignore, "", id) || doctor_list_has(d->ignore, "", both)) {
         d->ignored++;
         return;
     }

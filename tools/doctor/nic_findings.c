@@ -12,6 +12,7 @@
 #include "topology/nic_guess.h"
 #include "util/sysfs.h"
 #include "util/text.h"
+#include "util/word.h"
 
 #define PCI "sys/bus/pci/devices/%s/"
 #define PORT "sys/class/infiniband/%s/ports/%u/"
@@ -89,20 +90,12 @@ static bool is_name(const char *word)
     return !strpbrk(word, "*?[");
 }
 
-/* Returns the next word of nic= that does not exclude NICs; NULL: there is none. */
-static char *next_word(char **rest)
-{
-    char *word = strsep(rest, ",");
-    while (word && (*word == '^' || !*word))
-        word = strsep(rest, ",");
-    return word;
-}
-
+/* A word of nic= that begins with ^ excludes NICs. */
 static bool is_named(const struct doctor *d, const struct nuioa_nic *nic)
 {
     char list[sizeof(d->options.nic)], *rest = strcpy(list, d->options.nic), *word;
-    while ((word = next_word(&rest)))
-        if (is_name(word) && nuioa_nic_matches(nic, word))
+    while ((word = nuioa_next_word(&rest, ",")))
+        if (*word != '^' && is_name(word) && nuioa_nic_matches(nic, word))
             return true;
     return false;
 }
@@ -112,7 +105,9 @@ static void check_pattern(struct doctor *d)
 {
     char list[sizeof(d->options.nic)], *rest = strcpy(list, d->options.nic), *word;
     bool any = false, named = false, kinds = false;
-    while ((word = next_word(&rest))) {
+    while ((word = nuioa_next_word(&rest, ","))) {
+        if (*word == '^')
+            continue;
         bool found = !strcmp(word, "auto"), name = is_name(word);
         for (uint32_t i = 0; i < d->node.nic_count; i++)
             found = found || nuioa_nic_matches(&d->node.nics[i], word);
