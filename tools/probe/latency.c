@@ -66,16 +66,6 @@ static int malformed(const struct reader *r, const char *what)
     return nuioa_fail(r->err, -EINVAL, "%s:%u: %s", r->path, r->line, what);
 }
 
-static uint32_t count_words(const char *line)
-{
-    uint32_t count = 0;
-    for (line += strspn(line, blanks); *line; line += strspn(line, blanks)) {
-        line += strcspn(line, blanks);
-        count++;
-    }
-    return count;
-}
-
 /* Remote access may be faster than local access in a measurement, so a negative number is allowed
  * here: nuioa_link_graph_infer refuses it. */
 static int parse_ns(const char *word, double *value)
@@ -90,22 +80,23 @@ static int parse_ns(const char *word, double *value)
 static int read_row(struct reader *r, char *rest)
 {
     struct nuioa_latency *latency = r->latency;
-    uint32_t words = count_words(rest);
+    double row[NUIOA_LATENCY_COUNT_MAX];
+    uint32_t words = 0;
+    for (const char *word; (word = nuioa_next_word(&rest, blanks)); words++) {
+        if (words == NUIOA_LATENCY_COUNT_MAX)
+            return malformed(r, "more columns than a machine has NUMA nodes (512)");
+        if (parse_ns(word, &row[words]))
+            return malformed(r, "expected numbers of nanoseconds, such as 37 or 36.5");
+    }
     if (!words)
         return 0;
-    if (words > NUIOA_LATENCY_COUNT_MAX)
-        return malformed(r, "more columns than a machine has NUMA nodes (512)");
     if (!latency->over_ns && nuioa_latency_init(latency, words))
         return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
     if (words != latency->count)
         return malformed(r, "not as many numbers as in the first row");
     if (r->rows == latency->count)
         return malformed(r, "more rows than columns");
-    for (uint32_t column = 0; column < words; column++)
-        if (parse_ns(nuioa_next_word(&rest, blanks),
-                     &latency->over_ns[(size_t)r->rows * words + column]))
-            return malformed(r, "expected numbers of nanoseconds, such as 37 or 36.5");
-    r->rows++;
+    memcpy(&latency->over_ns[(size_t)r->rows++ * words], row, words * sizeof(*row));
     return 0;
 }
 
@@ -173,16 +164,11 @@ int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct n
     *latency = (struct nuioa_latency){ 0 };
     if (!file)
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    char *text = malloc(FILE_BYTES_MAX + 1);
+    char *text = calloc(1, FILE_BYTES_MAX + 1);
     size_t length = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
-    bool whole = text && !ferror(file) && length < FILE_BYTES_MAX;
-    int rc;
-    if (whole) {
-        text[length] = '\0';
+    int rc = nuioa_fail(err, -EINVAL, "%s: not a readable file of less than 8 MiB", path);
+    if (text && !ferror(file) && length < FILE_BYTES_MAX)
         rc = nuioa_latency_parse(latency, standard ? "standard input" : path, text, length, err);
-    } else {
-        rc = nuioa_fail(err, -EINVAL, "%s: not a readable file of less than 8 MiB", path);
-    }
     if (!standard)
         fclose(file);
     free(text);
