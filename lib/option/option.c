@@ -86,28 +86,21 @@ const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, c
     return NULL;
 }
 
-const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size)
-{
-    snprintf(text, size, is_main_switch(option) ? "SLURM_NUIOA" : "SLURM_NUIOA_%s", option->name);
-    for (char *c = text; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return text;
-}
+/* What stands before the name of an option in messages, by source. */
+static const char prefixes[][20] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
 
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size)
 {
-    if (source == NUIOA_FROM_ENVIRONMENT)
-        return nuioa_option_variable(option, text, size);
-    if (source == NUIOA_FROM_PLUGSTACK) {
-        snprintf(text, size, "%s", name_at(option, source));
-        return text;
-    }
-    bool prefixed = source == NUIOA_FROM_COMMAND && !is_main_switch(option);
-    snprintf(text, size, prefixed ? "--nuioa-%s" : "--%s", option->name);
-    for (char *c = text; *c; c++)
-        if (*c == '_')
-            *c = '-';
+    bool is_variable = source == NUIOA_FROM_ENVIRONMENT;
+    if (source == NUIOA_FROM_PLUGSTACK)
+        nuioa_copy(text, size, name_at(option, source));
+    else if (is_main_switch(option))
+        nuioa_copy(text, size, is_variable ? "SLURM_NUIOA" : "--nuioa");
+    else
+        snprintf(text, size, "%s%s", prefixes[source], option->name);
+    for (char *c = text; *c && source != NUIOA_FROM_PLUGSTACK; c++)
+        *c = is_variable ? (char)toupper((unsigned char)*c) : *c == '_' ? '-' : *c;
     return text;
 }
 
@@ -140,7 +133,6 @@ static unsigned edit_distance(enum nuioa_option_source source, const char *a, co
 
 static int unknown_name(enum nuioa_option_source source, const char *name, struct nuioa_error *err)
 {
-    static const char where[][20] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
     const struct nuioa_option *nearest = NULL;
     unsigned least = 3;
     for (const struct nuioa_option *option = nuioa_option_table; *option->name; option++) {
@@ -153,7 +145,7 @@ static int unknown_name(enum nuioa_option_source source, const char *name, struc
     char near[64] = "";
     if (nearest)
         nuioa_option_spelling(nearest, source, near, sizeof(near));
-    return nuioa_fail(err, -ENOENT, "%s%.40s: no such option%s%s%s", where[source], name,
+    return nuioa_fail(err, -ENOENT, "%s%.40s: no such option%s%s%s", prefixes[source], name,
                       nearest ? "; did you mean " : "", near, nearest ? "?" : "");
 }
 
@@ -169,7 +161,7 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
 
     char spelling[64];
     nuioa_option_spelling(retired ? retired : option, source, spelling, sizeof(spelling));
-    const char *where = source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
+    const char *where = source == NUIOA_FROM_PLUGSTACK ? prefixes[source] : "";
     if (retired)
         return nuioa_fail(err, NUIOA_RETIRED, "%s%s%s%.40s does nothing any more: %s", where,
                           spelling, value ? "=" : "", value ? value : "", retired->help);

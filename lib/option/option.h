@@ -139,11 +139,6 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, co
 const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, const char *name,
                                               const char *value);
 
-/* Writes the name of the option's environment variable to `text`, an array of `size` bytes:
- * "SLURM_NUIOA" for the main switch, "SLURM_NUIOA_POLICY" for policy. 64 bytes are enough for every
- * option; a longer text is cut. Returns `text`. */
-const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
-
 /* Writes the option's name as a user types it for `source` to `text`, an array of `size` bytes (64
  * are enough; a longer text is cut): "policy" (plugstack.conf), "SLURM_NUIOA_POLICY" (environment),
  * "--nuioa-policy" (srun) or "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns

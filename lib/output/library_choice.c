@@ -250,19 +250,6 @@ bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *no
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *program, const char *names)
-{
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    return program && nuioa_word_index(names, slash ? slash + 1 : program) >= 0;
-}
-
-bool nuioa_library_is_container(const char *program)
-{
-    return is_one_of(program,
-                     "apptainer|singularity|podman|podman-hpc|docker|shifter|sarus|enroot|ch-run|"
-                     "udocker|chroot|unshare|bwrap|proot|nerdctl|charliecloud");
-}
-
 /* Returns true for a regular file that begins with "#!". What cannot be read is no script. */
 static bool is_script_file(const char *path)
 {
@@ -296,12 +283,16 @@ static bool find_program(char *const *environment, const char *name, char *path,
 
 bool nuioa_library_is_wrapper(char *const *environment, const char *program)
 {
+    static const char starters[] =
+        "apptainer|singularity|podman|podman-hpc|docker|shifter|sarus|enroot|ch-run|udocker|chroot|"
+        "unshare|bwrap|proot|nerdctl|charliecloud|sh|bash|dash|ksh|zsh|csh|tcsh|fish|env";
     char path[PATH_MAX];
-    if (nuioa_library_is_container(program) ||
-        is_one_of(program, "sh|bash|dash|ksh|zsh|csh|tcsh|fish|env"))
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    if (!program)
+        return false;
+    if (nuioa_word_index(starters, slash ? slash + 1 : program) >= 0)
         return true;
-    if (program && strchr(program, '/'))
+    if (slash)
         return is_script_file(program);
-    return program && find_program(environment, program, path, sizeof(path)) &&
-           is_script_file(path);
+    return find_program(environment, program, path, sizeof(path)) && is_script_file(path);
 }

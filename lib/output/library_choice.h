@@ -36,12 +36,9 @@ bool nuioa_library_opens(const struct nuioa_node *node, const char *root, const 
 bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *node,
                            const char *block, unsigned limit_ms);
 
-/* Returns true if the program, a name or a path, starts another in a container, which need not have
- * the devices of this process: apptainer and the like. NULL: false. */
-bool nuioa_library_is_container(const char *program);
-
-/* Returns true if the program may choose before it starts another: a container's starter, a shell,
- * env, or a file that begins with "#!". A name without '/' is looked for in PATH. The file is
+/* Returns true if the program, a name or a path, may choose before it starts another: apptainer and
+ * the like, in whose container the devices of this process need not be; a shell, env, or a file that
+ * begins with "#!". A name without '/' is looked for in PATH. The file is
  * opened: only the process itself calls this, which is about to execute it. NULL: false. */
 bool nuioa_library_is_wrapper(char *const *environment, const char *program);
 

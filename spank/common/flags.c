@@ -136,7 +136,8 @@ void flags_export(const struct flags *flags, spank_t spank)
     for (int i = 0; *nuioa_option_table[i].name; i++) {
         if (!flags->typed[i])
             continue;
-        nuioa_option_variable(&nuioa_option_table[i], variable, sizeof(variable));
+        nuioa_option_spelling(&nuioa_option_table[i], NUIOA_FROM_ENVIRONMENT, variable,
+                              sizeof(variable));
         if (!setenv(variable, flags->typed[i], 1))
             slurm_compat_unset_flag(spank, flag_name(&nuioa_option_table[i], name));
     }

@@ -41,7 +41,7 @@ enum nuioa_option_source option_sources_of(const struct option_sources *sources,
     char variable[64]; /* more than any has */
     if (sources->flags->typed[option - nuioa_option_table])
         return NUIOA_FROM_COMMAND;
-    const char *value = nuioa_variable(sources->environment,
-                                       nuioa_option_variable(option, variable, sizeof(variable)));
+    nuioa_option_spelling(option, NUIOA_FROM_ENVIRONMENT, variable, sizeof(variable));
+    const char *value = nuioa_variable(sources->environment, variable);
     return value && *value ? NUIOA_FROM_ENVIRONMENT : NUIOA_FROM_PLUGSTACK;
 }

@@ -24,7 +24,6 @@ static void set_line(struct nuioa_options *options, char *line)
     int rc = nuioa_options_set(options, source, line, value, &err);
     if (option) {
         nuioa_option_spelling(option, source, text, sizeof(text));
-        nuioa_option_variable(option, text, sizeof(text));
         INPUT_CHECK(!rc || !(source == NUIOA_FROM_ENVIRONMENT && value && !*value));
     } else {
         INPUT_CHECK(rc != 0);

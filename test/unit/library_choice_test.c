@@ -148,11 +148,11 @@ TEST(test_devices)
 
 TEST(test_container)
 {
-    assert_true(nuioa_library_is_container("apptainer"));
-    assert_true(nuioa_library_is_container("/usr/bin/singularity"));
-    assert_false(nuioa_library_is_container("/opt/apptainer/app"));
-    assert_false(nuioa_library_is_container("./app"));
-    assert_false(nuioa_library_is_container(NULL));
+    assert_true(nuioa_library_is_wrapper(NULL, "apptainer"));
+    assert_true(nuioa_library_is_wrapper(NULL, "/usr/bin/singularity"));
+    assert_false(nuioa_library_is_wrapper(NULL, "/opt/apptainer/app"));
+    assert_false(nuioa_library_is_wrapper(NULL, "./app"));
+    assert_false(nuioa_library_is_wrapper(NULL, NULL));
 }
 
 static void check_wrapper(const char *name, const char *text, bool wrapper)

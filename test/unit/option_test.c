@@ -386,12 +386,12 @@ TEST_WITHIN(test_names, start, NULL)
     char text[64];
     const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "deadline-ms");
     assert_non_null(option);
-    assert_string_equal(nuioa_option_variable(option, text, sizeof(text)),
+    assert_string_equal(nuioa_option_spelling(option, NUIOA_FROM_ENVIRONMENT, text, sizeof(text)),
                         "SLURM_NUIOA_DEADLINE_MS");
     assert_string_equal(nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, sizeof(text)),
                         "--nuioa-deadline-ms");
-    assert_string_equal(nuioa_option_variable(nuioa_option_table, text, sizeof(text)),
-                        "SLURM_NUIOA");
+    nuioa_option_spelling(nuioa_option_table, NUIOA_FROM_ENVIRONMENT, text, sizeof(text));
+    assert_string_equal(text, "SLURM_NUIOA");
     assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "deadline"));
 }
 

@@ -92,16 +92,6 @@ char *exec_exports(const struct exec_plan *e, const char *program, bool shown)
     return tool_exports_of(&e->plan, &e->node, &e->input->options, e->input->place.local, check);
 }
 
-/* Sets those variables of other libraries that choose NICs. */
-static void set_exports(const struct exec_plan *e, const char *program,
-                        struct nuioa_exported *exported)
-{
-    char *block = exec_exports(e, program, false);
-    if (block)
-        set_others(block, exported);
-    free(block);
-}
-
 /* Takes the plugin's answer back, and what it has set for other libraries, but not what places
  * threads, because the process stays where it is. Notes that in *kept. */
 static void forget_nics(struct nuioa_exported *kept)
@@ -140,7 +130,10 @@ static void set_variables(const struct exec_plan *e, const char *program,
     if (rc >= 0)
         set_ours(block);
     set_rank_id(e);
-    set_exports(e, program, exported);
+    char *exports = exec_exports(e, program, false);
+    if (exports)
+        set_others(exports, exported);
+    free(exports);
     if (threads && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
         set_others(block, exported);

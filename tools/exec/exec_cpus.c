@@ -57,11 +57,11 @@ static void read_memory(struct exec_cpus *cpus)
         cpus->has_memory_policy = mode != MPOL_DEFAULT;
     int kind = mode & ~MPOL_MODE_FLAGS;
     if (kind != MPOL_DEFAULT && kind != MPOL_INTERLEAVE && kind != WEIGHTED_INTERLEAVE &&
-        (cpus->policy_numas = hwloc_bitmap_alloc()))
+        (cpus->policy_numas = nuioa_arena_bitmap(&cpus->arena, NULL)))
         hwloc_bitmap_from_ulongs(cpus->policy_numas, sizeof(mask) / sizeof(*mask), mask);
     if (syscall(SYS_get_mempolicy, NULL, mask, NUIOA_NUMAS_MAX + 1ul, NULL, MPOL_F_MEMS_ALLOWED))
         return;
-    cpus->numas = hwloc_bitmap_alloc();
+    cpus->numas = nuioa_arena_bitmap(&cpus->arena, NULL);
     if (cpus->numas)
         hwloc_bitmap_from_ulongs(cpus->numas, sizeof(mask) / sizeof(*mask), mask);
 }
@@ -81,8 +81,10 @@ static bool has_quota(int count)
 
 int exec_cpus_read(struct exec_cpus *cpus, struct nuioa_error *err)
 {
-    *cpus = (struct exec_cpus){ .own = hwloc_bitmap_alloc(), .all = hwloc_bitmap_alloc() };
-    if (!cpus->own || !cpus->all)
+    *cpus = (struct exec_cpus){ 0 };
+    cpus->own = nuioa_arena_bitmap(&cpus->arena, NULL);
+    cpus->all = nuioa_arena_bitmap(&cpus->arena, NULL);
+    if (!cpus->all)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     int rc = nuioa_bind_read(0, cpus->own);
     if (!rc)
@@ -93,13 +95,4 @@ int exec_cpus_read(struct exec_cpus *cpus, struct nuioa_error *err)
     read_memory(cpus);
     cpus->has_quota = has_quota(hwloc_bitmap_weight(cpus->all));
     return 0;
-}
-
-void exec_cpus_free(struct exec_cpus *cpus)
-{
-    hwloc_bitmap_free(cpus->own);
-    hwloc_bitmap_free(cpus->all);
-    hwloc_bitmap_free(cpus->numas);
-    hwloc_bitmap_free(cpus->policy_numas);
-    *cpus = (struct exec_cpus){ 0 };
 }

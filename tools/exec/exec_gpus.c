@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/exec/exec_gpus.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,21 +66,20 @@ static void find_rule(struct exec_gpus *gpus, const struct nuioa_options *option
 static void find_seen(struct exec_gpus *gpus, const struct nuioa_node *node,
                       const struct nuioa_gpu_device *devices, hwloc_const_bitmap_t openable)
 {
-    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    hwloc_bitmap_t seen = nuioa_arena_bitmap(&gpus->arena, NULL);
     if (seen)
         gpus->sees = nuioa_gpus_visible(node, devices, environ, openable, seen);
     if (gpus->sees || (seen && openable && hwloc_bitmap_copy(seen, openable) >= 0))
-        gpus->seen = calloc(node->gpu_count + 1, sizeof(*gpus->seen));
+        gpus->seen = nuioa_arena_take(&gpus->arena, node->gpu_count, sizeof(*gpus->seen));
     for (uint32_t i = 0; gpus->seen && i < node->gpu_count; i++)
         if (hwloc_bitmap_isset(seen, i))
             gpus->seen[gpus->seen_count++] = i;
-    hwloc_bitmap_free(seen);
 }
 
 static void find_order(struct exec_gpus *gpus, const struct nuioa_node *node,
                        const struct nuioa_gpu_device *devices, hwloc_const_bitmap_t openable)
 {
-    gpus->order = calloc(node->gpu_count + 1, sizeof(*gpus->order));
+    gpus->order = nuioa_arena_take(&gpus->arena, node->gpu_count, sizeof(*gpus->order));
     if (gpus->order)
         gpus->order_count = nuioa_gpus_in_order(node, devices, environ, openable, gpus->order);
 }
@@ -89,20 +87,19 @@ static void find_order(struct exec_gpus *gpus, const struct nuioa_node *node,
 void exec_gpus_find(struct exec_gpus *gpus, const struct nuioa_node *node,
                     const struct nuioa_options *options, const struct launcher_place *place)
 {
-    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
-    hwloc_bitmap_t openable = hwloc_bitmap_alloc();
     *gpus = (struct exec_gpus){ .given = nuioa_gpus_given(environ) };
+    struct nuioa_gpu_device *devices =
+        nuioa_arena_take(&gpus->arena, node->gpu_count, sizeof(*devices));
+    hwloc_bitmap_t openable = nuioa_arena_bitmap(&gpus->arena, NULL);
     find_rule(gpus, options, place);
-    if (devices && openable) {
-        nuioa_gpu_devices_read(node, "", devices);
-        bool counted = find_openable(node, devices, openable);
-        find_seen(gpus, node, devices, counted ? openable : NULL);
-        gpus->has = gpus->seen && gpus->sees && has_what_it_sees(gpus, place);
-        if (gpus->rule != NUIOA_GPU_AUTO && !gpus->has && place->count > 1)
-            find_order(gpus, node, devices, counted ? openable : NULL);
-    }
-    hwloc_bitmap_free(openable);
-    free(devices);
+    if (!openable)
+        return;
+    nuioa_gpu_devices_read(node, "", devices);
+    bool counted = find_openable(node, devices, openable);
+    find_seen(gpus, node, devices, counted ? openable : NULL);
+    gpus->has = gpus->seen && gpus->sees && has_what_it_sees(gpus, place);
+    if (gpus->rule != NUIOA_GPU_AUTO && !gpus->has && place->count > 1)
+        find_order(gpus, node, devices, counted ? openable : NULL);
 }
 
 void exec_gpus_fill(const struct exec_gpus *gpus, const struct nuioa_node *node,
@@ -128,11 +125,4 @@ void exec_gpus_fill(const struct exec_gpus *gpus, const struct nuioa_node *node,
     tasks[place->local].gpus = gpus->seen;
     tasks[place->local].gpu_count = gpus->seen_count;
     tasks[place->local].gpus_known = true;
-}
-
-void exec_gpus_free(struct exec_gpus *gpus)
-{
-    free(gpus->seen);
-    free(gpus->order);
-    *gpus = (struct exec_gpus){ 0 };
 }

@@ -6,6 +6,7 @@
 #include "ranks/request.h"
 #include "tools/exec/launcher.h"
 #include "topology/gpu_count.h"
+#include "util/arena.h"
 
 /* The GPUs of the calling process, as far as it can know them, and those of the others on its node.
  * The rule is gpus=local-rank, if it was requested, or if the launcher's programs take the GPU of
@@ -22,10 +23,11 @@ struct exec_gpus {
     uint32_t *order;      /* [order_count]: what it sees, in the order of its program's numbers */
     uint32_t order_count; /* 0 without a rule, if the order is unknown, or if `has`; else the tasks
                              have their GPUs by the rule only */
+    struct nuioa_arena arena; /* of `seen` and `order` */
 };
 
 /* Finds all that for a process at `place`, whose options these are, in its environment. Without
- * memory the GPUs are not known. The caller calls exec_gpus_free. */
+ * memory the GPUs are not known. The caller frees gpus->arena. */
 void exec_gpus_find(struct exec_gpus *gpus, const struct nuioa_node *node,
                     const struct nuioa_options *options, const struct launcher_place *place);
 
@@ -35,8 +37,5 @@ void exec_gpus_find(struct exec_gpus *gpus, const struct nuioa_node *node,
  * what it alone knows. The tasks keep pointers to *gpus. */
 void exec_gpus_fill(const struct exec_gpus *gpus, const struct nuioa_node *node,
                     const struct launcher_place *place, bool equal, struct nuioa_task *tasks);
-
-/* Frees what *gpus holds, and clears it. */
-void exec_gpus_free(struct exec_gpus *gpus);
 
 #endif

@@ -187,7 +187,7 @@ int exec_input_read_node(struct exec_input *in)
 void exec_input_free(struct exec_input *in)
 {
     nuioa_node_free(&in->node);
-    exec_gpus_free(&in->gpus);
+    nuioa_arena_free(&in->gpus.arena);
     launcher_place_free(&in->place);
-    exec_cpus_free(&in->cpus);
+    nuioa_arena_free(&in->cpus.arena);
 }

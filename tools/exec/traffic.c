@@ -122,7 +122,6 @@ static double carried(const struct report *r, uint32_t i, struct nuioa_nic_count
 /* All is one write, so that the tables of several nodes do not mix. */
 static void print(struct report *r, bool json)
 {
-    static const char *const heads[] = { "NIC", "received", "sent", "share", "busy", "unknown" };
     struct nuioa_nic_counters c;
     char *text = NULL;
     size_t size = 0;
@@ -131,8 +130,7 @@ static void print(struct report *r, bool json)
         return;
     r->nics = json_array();
     nuioa_text_table_init(&r->table, "lrrrrl");
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&r->table, "%s", heads[i]);
+    nuioa_text_table_add_words(&r->table, "NIC|received|sent|share|busy|unknown");
     for (uint32_t i = 0; i < r->node->nic_count; i++)
         r->total += fmax(carried(r, i, &c), 0);
     for (uint32_t i = 0; i < r->node->nic_count; i++)
