@@ -117,48 +117,45 @@ struct files {
     const char *root;
 };
 
-/* Looks at ROOT BASE NAME. */
-static bool is_chosen_at(const char *root, const char *base, const char *name)
-{
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof(path), "%s%s%s", *base == '/' ? root : "", base, name);
-    return n > 0 && (size_t)n < sizeof(path) && chooses(path);
-}
+#define OPENMPI(at) at "/openmpi-mca-params.conf", at "/openmpi-mca-params-override.conf"
 
-/* Looks at the two files that Open MPI has in ROOT BASE DIRECTORY. */
-static bool is_chosen_by_openmpi(const char *root, const char *base, const char *directory)
-{
-    char files[2][64];
-    snprintf(files[0], sizeof(files[0]), "%s/openmpi-mca-params.conf", directory);
-    snprintf(files[1], sizeof(files[1]), "%s/openmpi-mca-params-override.conf", directory);
-    return is_chosen_at(root, base, files[0]) || is_chosen_at(root, base, files[1]);
-}
+/* The directories of the libraries' files: those of a variable, or else named here. */
+static const struct {
+    const char *variable, *directory;
+    const char *names[5];
+} places[] = {
+    { NULL, "/etc", { "/ucx/ucx.conf", OPENMPI("/openmpi"), OPENMPI("") } },
+    { "HOME", NULL, { "/ucx.conf", "/.openmpi/mca-params.conf" } },
+    { "OPAL_PREFIX", NULL, { OPENMPI("/etc") } },
+    { NULL, ".", { "/ucx.conf" } },
+    { "LD_LIBRARY_PATH", NULL, { "/../etc/ucx/ucx.conf", OPENMPI("/../etc") } },
+    { "PATH", NULL, { "/../etc/ucx/ucx.conf", OPENMPI("/../etc") } },
+};
 
-/* Looks beside the directories of a list such as PATH. */
-static bool is_chosen_beside(const struct files *files, const char *variable)
+/* Looks at one of the places. Without memory it counts as one that chooses. */
+static bool is_chosen_at(const struct files *files, unsigned place)
 {
-    const char *value = nuioa_variable(files->environment, variable);
-    char *list = value ? strdup(value) : NULL, *rest = list, *directory;
+    const char *value = places[place].variable
+                            ? nuioa_variable(files->environment, places[place].variable)
+                            : places[place].directory;
+    char path[PATH_MAX], *list = value ? strdup(value) : NULL, *rest = list, *directory;
     bool found = value && !list;
     while (!found && list && (directory = nuioa_next_word(&rest, ":")))
-        found = is_chosen_at(files->root, directory, "/../etc/ucx/ucx.conf") ||
-                is_chosen_by_openmpi(files->root, directory, "/../etc");
+        for (unsigned i = 0; !found && i < 5 && places[place].names[i]; i++) {
+            int n = snprintf(path, sizeof(path), "%s%s%s", *directory == '/' ? files->root : "",
+                             directory, places[place].names[i]);
+            found = n > 0 && (size_t)n < sizeof(path) && chooses(path);
+        }
     free(list);
     return found;
 }
 
 static bool is_chosen_anywhere(const struct files *files)
 {
-    const char *root = files->root, *home = nuioa_variable(files->environment, "HOME");
-    const char *prefix = nuioa_variable(files->environment, "OPAL_PREFIX");
-    return is_chosen_at(root, "/etc", "/ucx/ucx.conf") ||
-           is_chosen_by_openmpi(root, "/etc", "/openmpi") ||
-           is_chosen_by_openmpi(root, "/etc", "") ||
-           (home && (is_chosen_at(root, home, "/ucx.conf") ||
-                     is_chosen_at(root, home, "/.openmpi/mca-params.conf"))) ||
-           (prefix && is_chosen_by_openmpi(root, prefix, "/etc")) ||
-           is_chosen_at(root, ".", "/ucx.conf") || is_chosen_beside(files, "LD_LIBRARY_PATH") ||
-           is_chosen_beside(files, "PATH");
+    bool found = false;
+    for (unsigned i = 0; !found && i < sizeof(places) / sizeof(*places); i++)
+        found = is_chosen_at(files, i);
+    return found;
 }
 
 static void look(int fd, void *arg)

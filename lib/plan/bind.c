@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,9 +14,11 @@
  * than 64 Ki CPUs. */
 #define CPU_LONGS (65536 / BITS_PER_LONG)
 
-static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitmap_t cpus)
+int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
 {
-    if (sched_getaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0)
+    unsigned long mask[CPU_LONGS];
+    unsigned longs = CPU_LONGS;
+    if (sched_getaffinity(pid, sizeof(mask), (cpu_set_t *)mask) < 0)
         return -errno;
     /* drop the zeros at the end, because operations on a long set are slow */
     while (longs > 1 && !mask[longs - 1])
@@ -25,30 +26,15 @@ static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitma
     return hwloc_bitmap_from_ulongs(cpus, longs, mask) < 0 ? -ENOMEM : 0;
 }
 
-int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
-{
-    int rc = -EINVAL;
-    for (unsigned longs = CPU_LONGS / 64; longs <= CPU_LONGS && rc == -EINVAL; longs *= 8) {
-        unsigned long *mask = calloc(longs, sizeof(*mask));
-        rc = mask ? read_mask(pid, mask, longs, cpus) : -ENOMEM;
-        free(mask);
-    }
-    return rc;
-}
-
 int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
 {
+    unsigned long mask[CPU_LONGS];
     int longs = hwloc_bitmap_nr_ulongs(cpus);
     if (longs <= 0 || (size_t)longs > CPU_LONGS)
         return -EINVAL;
-    unsigned long *mask = calloc((size_t)longs, sizeof(*mask));
-    if (!mask)
-        return -ENOMEM;
     hwloc_bitmap_to_ulongs(cpus, (unsigned)longs, mask);
-    int rc =
-        sched_setaffinity(pid, (size_t)longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
-    free(mask);
-    return rc;
+    size_t size = (size_t)longs * sizeof(*mask);
+    return sched_setaffinity(pid, size, (cpu_set_t *)mask) < 0 ? -errno : 0;
 }
 
 int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy)
