@@ -104,22 +104,21 @@ static bool exchangeable(const struct nuioa_slots *slots)
 
 /* Returns the reason why hints move nobody. Advice on free cores is given where one would be
  * nearer the only NIC than a rank with weight. */
-static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own,
-                                       enum nuioa_reason refused)
+static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_slots all = { 0 };
     bool helps = false;
     if (p->basis.rails.count == 1 && !r->pair_count &&
-        nuioa_free_slots_make(&all, &p->basis, own, nuioa_free_cores_advised(&p->basis, refused)) ==
-            0)
+        nuioa_free_slots_make(&all, &p->basis, own,
+                              nuioa_free_cores_advised(&p->basis, p->refused)) == 0)
         for (uint32_t s = own->count; s < all.count; s++)
             for (uint32_t i = 0; i < r->task_count; i++)
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     if (!helps)
         return !r->pair_count && nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN
                                                                  : NUIOA_REASON_NO_BETTER;
-    return refused == NUIOA_REASON_NONE ? NUIOA_REASON_NO_BETTER_NO_FREE : refused;
+    return p->free_among ? NUIOA_REASON_NO_BETTER_NO_FREE : p->refused;
 }
 
 /* Returns the reason of ranks that hints have moved. */
@@ -160,11 +159,9 @@ static int return_idle(struct planner *p, const struct nuioa_slots *slots)
 /* With hints: ranks exchange Slurm's masks, `own`, and may go to free cores. */
 static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 {
-    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     struct nuioa_mapping mapping;
     struct nuioa_slots slots;
-    int rc = nuioa_free_slots_make(&slots, &p->basis, own,
-                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL);
+    int rc = nuioa_free_slots_make(&slots, &p->basis, own, p->free_among);
     if (rc < 0)
         return rc;
     bool some = slots.count > own->count;
@@ -180,7 +177,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
         rc = judge(p, &slots, mapping.mapper);
     if (rc >= 0)
         nuioa_planner_say(p, rc == NUIOA_STANDS ? why_by_weight(&p->basis, &mapping)
-                                                : why_no_better(p, own, refused));
+                                                : why_no_better(p, own));
     return rc;
 }
 
@@ -261,18 +258,17 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
 /* Ranks exchange Slurm's masks, `own`, and may go to free cores beside their GPUs. */
 static int place_bound_by_gpu(struct planner *p, struct nuioa_slots *own)
 {
-    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     struct nuioa_slots slots;
     int rc = nuioa_free_slots_make(&slots, &p->basis, own, p->basis.allowed_cpus);
     if (rc < 0)
         return rc;
-    bool some = slots.count > own->count, may = some && refused == NUIOA_REASON_NONE;
+    bool some = slots.count > own->count, may = some && p->free_among;
     rc = place_by_gpu(p, may ? &slots : own, NUIOA_REASON_FOLLOW);
     if (rc == NUIOA_COSTS_MORE && may &&
         (rc = place_by_gpu(p, own, NUIOA_REASON_FOLLOW)) == NUIOA_NOBODY_MOVES)
         nuioa_planner_say(p, NUIOA_REASON_FOLLOW_COSTS);
     if (rc >= 0 && some && !may && p->plan->why == NUIOA_REASON_FOLLOW_FAR &&
-        refused != NUIOA_REASON_FREE_UNCONFINED)
+        p->refused != NUIOA_REASON_FREE_UNCONFINED)
         nuioa_planner_say(p, NUIOA_REASON_FOLLOW_NO_FREE);
     return rc;
 }

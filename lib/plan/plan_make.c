@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/planner.h"
+#include "slots/free_cores.h"
 #include "util/clock.h"
 
 /* Makes a plan in which no rank moves and nothing is decided yet. */
@@ -39,6 +40,8 @@ static int planner_init(struct planner *p, const struct nuioa_request *r, struct
     for (uint32_t i = 0; p->slot_of && i < r->task_count; i++)
         p->slot_of[i] = i;
     int rc = nuioa_basis_init(&p->basis, r, &p->arena, &plan->warnings, err);
+    p->refused = nuioa_free_cores_refused(&p->basis);
+    p->free_among = p->refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL;
     return rc == 0 && plan->arena.failed ? nuioa_fail(err, -ENOMEM, "out of memory") : rc;
 }
 

@@ -13,6 +13,10 @@ struct planner {
     struct nuioa_arena arena; /* basis.arena */
     uint32_t *slot_of; /* [task_count]: the slot (slots/slot.h) of each task, at first its own */
     bool acts;         /* ranks are bound: with mode on, unless that has failed */
+    /* Why no rank may move to free cores (slots/free_cores.h), or NUIOA_REASON_NONE; and the CPUs
+     * among which they may be free, NULL if no rank may. */
+    enum nuioa_reason refused;
+    hwloc_const_bitmap_t free_among;
 };
 
 /* The first step chooses on which CPUs each rank runs. It reads planner->basis, and sets in

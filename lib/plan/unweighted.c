@@ -60,16 +60,15 @@ static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwl
 
 int nuioa_alone_place(struct planner *p)
 {
-    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
     hwloc_bitmap_t cpus = nuioa_arena_bitmap(&p->arena, NULL);
     if (!cpus)
         return -ENOMEM;
-    if (refused == NUIOA_REASON_NONE && find_nearer(p, p->basis.allowed_cpus, cpus))
+    if (p->free_among && find_nearer(p, p->free_among, cpus))
         return move(p, cpus, NUIOA_REASON_ALONE_MOVED);
-    bool helps = find_nearer(p, nuioa_free_cores_advised(&p->basis, refused), cpus);
-    nuioa_planner_say(p, !helps                         ? NUIOA_REASON_ALONE_NEAREST
-                         : refused == NUIOA_REASON_NONE ? NUIOA_REASON_ALONE_NO_FREE
-                                                        : refused);
+    bool helps = find_nearer(p, nuioa_free_cores_advised(&p->basis, p->refused), cpus);
+    nuioa_planner_say(p, !helps          ? NUIOA_REASON_ALONE_NEAREST
+                         : p->free_among ? NUIOA_REASON_ALONE_NO_FREE
+                                         : p->refused);
     return 0;
 }
 
@@ -106,13 +105,11 @@ static bool hints_help(const struct nuioa_slots *slots)
 }
 
 /* Returns true if the lowest rank alone could have a mask nearer the NIC, or such free cores. */
-static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *own,
-                             enum nuioa_reason refused)
+static bool hint_helps_first(const struct planner *p, const struct nuioa_slots *own)
 {
     struct nuioa_slots slots;
     bool helps = false;
-    if (nuioa_free_slots_make(&slots, &p->basis, own,
-                              refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL) < 0)
+    if (nuioa_free_slots_make(&slots, &p->basis, own, p->free_among) < 0)
         return false;
     nuioa_slots_find_parts(&slots, own->count);
     for (uint32_t s = 1; s < slots.count; s++)
@@ -131,7 +128,7 @@ static bool helps(const struct planner *p, const struct nuioa_slots *slots,
 /* Returns the reason why nobody moves: of all sentences the one whose advice helps. The CPUs in the
  * assignments are undefined then. */
 static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
-                                 int result, enum nuioa_reason refused)
+                                 int result)
 {
     const bool wide = nuioa_location_of(p->basis.request->node, slots->cpus[0]).wide;
     const enum nuioa_reason spread =
@@ -140,9 +137,9 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
         return spread;
     if (nuioa_is_nearest(&p->basis, slots->cpus[0]))
         return nuioa_nothing_nearer(&p->basis) ? NUIOA_REASON_EVEN : NUIOA_REASON_BLOCK_NEAREST;
-    if (refused != NUIOA_REASON_NONE && helps(p, slots, refused))
-        return refused;
-    if (hint_helps_first(p, slots, refused))
+    if (!p->free_among && helps(p, slots, p->refused))
+        return p->refused;
+    if (hint_helps_first(p, slots))
         return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
                                                     : NUIOA_REASON_BLOCK_HINT;
     if (helps(p, slots, NUIOA_REASON_NONE))
@@ -152,16 +149,13 @@ static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slo
 
 int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
 {
-    const enum nuioa_reason refused = nuioa_free_cores_refused(&p->basis);
-    int rc = nuioa_rank_block_move(&p->basis, slots,
-                                   refused == NUIOA_REASON_NONE ? p->basis.allowed_cpus : NULL,
-                                   p->plan->assignments);
+    int rc = nuioa_rank_block_move(&p->basis, slots, p->free_among, p->plan->assignments);
     if (rc < 0)
         return rc;
     if (rc == NUIOA_RANK_BLOCK_MOVED) {
         nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
         return nuioa_plan_judge(p, "block");
     }
-    nuioa_planner_say(p, why_not(p, slots, rc, refused));
+    nuioa_planner_say(p, why_not(p, slots, rc));
     return nuioa_plan_keep(p);
 }

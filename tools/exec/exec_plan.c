@@ -93,13 +93,11 @@ static int fill_request(struct exec_plan *e)
 static int read_ports(struct exec_plan *e)
 {
     const struct nuioa_node *node = &e->input->node;
-    size_t size = node->nic_count * sizeof(*node->nics);
-    free(e->node.nics);
     e->node = *node;
-    e->node.nics = malloc(size + 1);
+    e->node.nics = nuioa_arena_take(&e->plan.arena, node->nic_count, sizeof(*node->nics));
     if (!e->node.nics)
         return tool_fail("out of memory");
-    memcpy(e->node.nics, node->nics, size);
+    memcpy(e->node.nics, node->nics, node->nic_count * sizeof(*node->nics));
     nuioa_node_refresh(&e->node);
     return 0;
 }
@@ -316,6 +314,4 @@ void exec_plan_free(struct exec_plan *e)
 {
     nuioa_plan_free(&e->plan);
     plan_input_free(&e->ranks);
-    free(e->node.nics);
-    e->node.nics = NULL;
 }

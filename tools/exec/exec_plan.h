@@ -18,7 +18,7 @@ struct exec_plan {
     struct plan_input ranks; /* those of the node, by local rank */
     struct nuioa_request request;
     struct nuioa_plan plan;
-    struct nuioa_node node; /* the input's, with the ports as they are now; owns `nics` alone */
+    struct nuioa_node node; /* the input's, with the ports as they are now; `nics` is the plan's */
     struct nuioa_warnings warnings; /* those of the input, and of the plan */
     bool stays; /* the CPUs of this process are not touched; the plan knows nothing of the others */
     bool retold; /* placed, and to be told its GPUs and their NICs, in place of what it was told */
