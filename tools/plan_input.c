@@ -7,7 +7,6 @@
 
 #include "tools/plan_input.h"
 #include "tools/tool.h"
-#include "plan/gpu_rank.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
 #include "profile/profile_read.h"

@@ -53,7 +53,7 @@ struct nuioa_options {
     bool help;    /* print the table of options */
     enum nuioa_policy policy;
     enum nuioa_cores cores;
-    enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs; whose GPU is whose (plan/gpu_rank.h) */
+    enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs; whose GPU is whose (ranks/request.h) */
     enum nuioa_mem mem;
     enum nuioa_leader leader;
     unsigned rails;            /* how many NICs a rank gets; 0: auto (nics/rail_assign.h) */

@@ -6,7 +6,6 @@
 
 #include "nics/gpu_distance.h"
 #include "nics/rail_assign.h"
-#include "plan/gpu_rank.h"
 #include "slots/core.h"
 
 static int choose_leaders(struct planner *p)

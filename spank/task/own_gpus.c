@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/gpu_rank.h"
+#include "ranks/request.h"
 #include "spank/common/step.h"
 #include "spank/stepd/gpu_access.h"
 #include "topology/gpu_visible.h"

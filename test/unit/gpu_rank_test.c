@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/gpu_rank.h"
+#include "ranks/request.h"
 #include "unit.h"
 
 TEST(test_rules)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/exec/exec_cpus.h"
+#include "tools/exec/exec_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

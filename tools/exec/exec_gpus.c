@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/gpu_rank.h"
 #include "topology/gpu_visible.h"
 #include "util/variable.h"
 
