@@ -211,10 +211,9 @@ int nuioa_plan_derive(struct planner *p)
 {
     const struct nuioa_request *r = p->basis.request;
     struct nuioa_plan *plan = p->plan;
-    plan->moved = false;
+    plan->moved = plan->binds_threads = false;
     plan->advice = 0;
     advise_on_gpus(p);
-    plan->binds_threads = nuioa_plan_binds_threads(p);
     for (uint32_t i = 0; i < plan->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
         assignment->rank = r->tasks[i].rank;

@@ -83,7 +83,9 @@ static bool places_wanted(const struct planner *p, const struct nuioa_assignment
 
 int nuioa_plan_threads(struct planner *p, struct nuioa_assignment *assignment)
 {
-    const uint32_t count = nuioa_core_count(p->basis.request->node, assignment->cpus);
+    const struct nuioa_request *r = p->basis.request;
+    const uint32_t count = nuioa_core_count(r->node, assignment->cpus);
+    p->plan->binds_threads = r->options->threads == NUIOA_SWITCH_ON && p->acts && has_room(r);
     assignment->place_count = 0;
     if (count < 2 || !places_wanted(p, assignment))
         return 0;
@@ -96,10 +98,4 @@ int nuioa_plan_threads(struct planner *p, struct nuioa_assignment *assignment)
     for (; assignment->place_count < count; assignment->place_count++)
         assignment->places[assignment->place_count] = places[assignment->place_count].cpus;
     return 0;
-}
-
-bool nuioa_plan_binds_threads(const struct planner *p)
-{
-    const struct nuioa_request *r = p->basis.request;
-    return r->options->threads == NUIOA_SWITCH_ON && p->acts && has_room(r);
 }

@@ -89,12 +89,11 @@ void nuioa_plan_memory(const struct planner *planner, struct nuioa_assignment *a
 /* Sets `places` of an assignment, and may add to plan->advice: one OMP place for each core, the
  * core nearest the rank's NIC first, because thread 0, which communicates, belongs there. A rank
  * gets none if it has one core, with threads=off, with the mode off, and if it did not move and
- * shares its CPUs or was left unbound by the user. Returns 0 or -ENOMEM. */
+ * shares its CPUs or was left unbound by the user. Returns 0 or -ENOMEM.
+ *
+ * Also sets plan->binds_threads: with threads=on, if ranks are bound, and somebody said that they
+ * have CPUs for several. */
 int nuioa_plan_threads(struct planner *planner, struct nuioa_assignment *assignment);
-
-/* Returns true if variables are to bind the threads: threads=on, ranks are bound, and somebody said
- * that they have CPUs for several. */
-bool nuioa_plan_binds_threads(const struct planner *planner);
 
 /* The choice of leaders: the local ranks that communicate for their node in hierarchical
  * collectives. Ranks nearest the NIC are best (B. Goglin and S. Moreaud, "Dodging Non-Uniform I/O
