@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "tools/tool.h"
 #include "topology/node_load.h"
+#include "util/number.h"
 #include "util/variable.h"
 #include "util/word.h"
 
