@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ranks/reason.h"
 
-/* No pointers, because one for each text would be a relocation in every slurmstepd. */
-static const char texts[NUIOA_REASON_COUNT][216] = {
-#define NUIOA_REASON(name, text) [name] = text,
+#include <stddef.h>
+#include <stdint.h>
+
+/* One array, because a pointer for each text would be a relocation in every slurmstepd. */
+static const struct texts {
+#define NUIOA_REASON(name, text) char name[sizeof(text)];
+#include "ranks/reason_list.h"
+} texts = {
+#define NUIOA_REASON(name, text) text,
+#include "ranks/reason_list.h"
+};
+
+static const uint16_t offset[NUIOA_REASON_COUNT] = {
+#define NUIOA_REASON(name, text) offsetof(struct texts, name),
 #include "ranks/reason_list.h"
 };
 
@@ -43,5 +54,5 @@ const char *nuioa_advice_text(enum nuioa_advice advice)
 
 const char *nuioa_reason_text(enum nuioa_reason reason)
 {
-    return texts[reason];
+    return (const char *)&texts + offset[reason];
 }
