@@ -106,11 +106,11 @@ static bool take_record(struct collection *c, int fd, const void *bytes, size_t 
     struct record record;
     if (record_read(bytes, length, &record) < 0 || !is_for_us(c, &record.head->seal))
         return false;
-    if (!answer(fd))
-        return true;
-    c->seen[record.head->seal.node] = true;
-    c->record_count++;
-    summary_add(c->summary, &record);
+    if (answer(fd)) {
+        c->seen[record.head->seal.node] = true;
+        c->record_count++;
+        summary_add(c->summary, &record);
+    }
     return true;
 }
 
@@ -195,12 +195,11 @@ static bool serve(struct collection *c, int wait_ms)
     for (uint32_t i = 0; i < count; i++)
         fds[2 + i] = (struct pollfd){ .fd = c->strangers[i].fd, .events = POLLIN };
     int ready = poll(fds, 2 + count, wait_ms);
-    if (ready > 0 && fds[0].revents)
-        c->over = true;
-    for (uint32_t i = count; ready > 0 && i--;)
+    c->over = c->over || fds[0].revents;
+    for (uint32_t i = count; i--;)
         if (fds[2 + i].revents)
             receive(c, &c->strangers[i]);
-    if (ready > 0 && fds[1].revents && c->config.listener >= 0)
+    if (fds[1].revents && c->config.listener >= 0)
         accept_one(c);
     refuse_late(c);
     return ready > 0;

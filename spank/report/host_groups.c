@@ -28,7 +28,7 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *f
     }
     struct host_group *t = &groups->texts[i];
     if (i == groups->count) {
-        memcpy(t->text, text, sizeof(text));
+        nuioa_copy(t->text, sizeof(t->text), text);
         t->hosts = slurm_hostlist_create(NULL);
         t->count = 0;
         groups->count++;
@@ -57,10 +57,9 @@ void host_groups_others(const struct host_group *group, const char *all, uint32_
             here++;
         else
             host_groups_add(&others, host, "%s", "");
+    *names = '\0';
     if (others.count && here == group->count && here + others.texts[0].count == count)
         host_groups_names(&others.texts[0], names, size);
-    else
-        *names = '\0';
     if (list)
         slurm_hostlist_destroy(list);
     host_groups_free(&others);

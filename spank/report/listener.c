@@ -29,10 +29,9 @@ static int make_address(const char *text, uint16_t port, struct sockaddr_storage
     return inet_pton(AF_INET6, text, &six->sin6_addr) == 1 ? (int)sizeof(*six) : -EINVAL;
 }
 
-typedef int begin(int fd, const struct sockaddr *address, socklen_t length);
-
 /* Returns a socket that does not block, with which begin() has not failed; or -errno. */
-static int open_socket(const char *text, uint16_t port, begin *begin)
+static int open_socket(const char *text, uint16_t port,
+                       int (*begin)(int fd, const struct sockaddr *address, socklen_t length))
 {
     struct sockaddr_storage address;
     int length = make_address(text, port, &address);
@@ -73,9 +72,7 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
             fd = open_socket("0.0.0.0", at, begin_to_listen);
         at = at == last ? first : (uint16_t)(at + 1);
     }
-    if (fd < 0)
-        return fd;
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
         int rc = -errno;
         close(fd);
         return rc;

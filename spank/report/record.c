@@ -114,7 +114,6 @@ static void put_head(const struct record_source *s, struct wire_record *head)
 {
     const struct nuioa_plan *plan = s->plan;
     const struct nuioa_report_totals totals = nuioa_report_totals(plan, s->node);
-    const struct nuioa_distance *distance = &s->node->distance;
     head->seal = s->seal;
     head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     head->task_count = plan->task_count;
@@ -130,8 +129,8 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->bound = totals.bound;
     put_text(head->host, sizeof(head->host), s->node->host, false);
     put_text(head->reason, sizeof(head->reason), plan->reason, false);
-    put_text(head->distances, sizeof(head->distances), nuioa_distance_source_name(distance->source),
-             false);
+    put_text(head->distances, sizeof(head->distances),
+             nuioa_distance_source_name(s->node->distance.source), false);
     put_gpus(s->node, head->gpus, sizeof(head->gpus));
 }
 
@@ -145,7 +144,7 @@ size_t record_make(const struct record_source *s, void *bytes)
     struct wire_row *rows = (struct wire_row *)(void *)(nics + nic_count);
     uint32_t row_count = put_rows(s, rows);
     uint32_t warning_count = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
-    size_t text = s->text ? strlen(s->text) + 1 : 0;
+    size_t text = s->text && strlen(s->text) < WIRE_TEXT_MAX ? strlen(s->text) + 1 : 0;
     char *to = (char *)(rows + row_count);
     put_head(s, head);
     head->nic_count = nic_count;
@@ -153,7 +152,6 @@ size_t record_make(const struct record_source *s, void *bytes)
     head->warning_count = warning_count;
     for (uint32_t i = 0; i < warning_count; i++, to += 256)
         put_text(to, 256, s->warnings->text[i], false);
-    text = text <= WIRE_TEXT_MAX ? text : 0;
     head->text_length = (uint32_t)text;
     if (text)
         put_text(to, text, s->text, true);
@@ -180,33 +178,25 @@ static bool are_in_limits(const struct wire_record *h)
            h->gpu_count <= WIRE_GPUS_MAX && h->policy <= NUIOA_POLICY_LATENCY;
 }
 
-/* Checks the numbers that a report adds up and prints: those of costs must be finite, those of NICs
- * have names. */
-static bool are_numbers(const struct record *r)
+/* Checks the texts, and the numbers that a report adds up and prints: those of costs must be
+ * finite, those of NICs have names. */
+static bool is_right(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound);
-    for (uint32_t i = 0; i < h->row_count; i++)
-        good = good && isfinite(r->rows[i].weight);
-    for (uint32_t i = 0; i < h->nic_count; i++)
-        good = good && r->nics[i].kind < NUIOA_NIC_KINDS && r->nics[i].role < NUIOA_ROLES &&
-               r->nics[i].role_source <= NUIOA_ROLE_BY_SITE;
-    return good;
-}
-
-static bool are_texts(const struct record *r)
-{
-    const struct wire_record *h = r->head;
-    bool good = !r->text || is_text(r->text, h->text_length, true);
+    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound) &&
+                (!r->text || is_text(r->text, h->text_length, true));
 #define CHECK(name) good = good && is_text(at->name, sizeof(at->name), false);
     for (const struct wire_record *at = h; at < h + 1; at++) {
         HEAD_TEXTS(CHECK)
     }
     for (const struct wire_nic *at = r->nics; at < r->nics + h->nic_count; at++) {
         NIC_TEXTS(CHECK)
+        good = good && at->kind < NUIOA_NIC_KINDS && at->role < NUIOA_ROLES &&
+               at->role_source <= NUIOA_ROLE_BY_SITE;
     }
     for (const struct wire_row *at = r->rows; at < r->rows + h->row_count; at++) {
         ROW_TEXTS(CHECK)
+        good = good && isfinite(at->weight);
     }
     for (uint32_t i = 0; i < h->warning_count; i++)
         good = good && is_text(r->warnings[i], sizeof(r->warnings[i]), false);
@@ -216,18 +206,12 @@ static bool are_texts(const struct record *r)
 /* Finds the parts of a record, whose counts are within the limits. */
 static void lay_out(const struct wire_record *h, struct record *r)
 {
-    const char *base = (const char *)h;
-    size_t nics = sizeof(*h), rows = nics + h->nic_count * sizeof(*r->nics);
-    size_t warnings = rows + h->row_count * sizeof(*r->rows);
-    size_t text = warnings + h->warning_count * sizeof(*r->warnings);
-    *r = (struct record){
-        .head = h,
-        .nics = (const void *)(base + nics),
-        .rows = (const void *)(base + rows),
-        .warnings = (const void *)(base + warnings),
-        .text = h->text_length ? base + text : NULL,
-        .length = text + h->text_length,
-    };
+    const struct wire_nic *nics = (const void *)(h + 1);
+    const struct wire_row *rows = (const void *)(nics + h->nic_count);
+    const char(*warnings)[256] = (const void *)(rows + h->row_count);
+    const char *text = (const char *)(warnings + h->warning_count);
+    size_t length = (size_t)(text - (const char *)h) + h->text_length;
+    *r = (struct record){ h, nics, rows, warnings, h->text_length ? text : NULL, length };
 }
 
 int record_read(const void *bytes, size_t length, struct record *r)
@@ -236,9 +220,7 @@ int record_read(const void *bytes, size_t length, struct record *r)
     if (length < sizeof(*h) || !are_in_limits(h))
         return -EINVAL;
     lay_out(h, r);
-    if (length != r->length)
-        return -EINVAL;
-    return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
+    return length == r->length && is_right(r) ? 0 : -EINVAL;
 }
 
 struct nuioa_report_row record_row(const struct record *r, uint32_t i)

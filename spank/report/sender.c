@@ -17,6 +17,7 @@
 #include "spank/report/listener.h"
 #include "util/clock.h"
 #include "util/descriptors.h"
+#include "util/subprocess.h"
 
 /* The default is the limit of slurmd's stack, which may be more than the child may map. */
 #define STACK_BYTES (1u << 20)
@@ -29,14 +30,14 @@ int sender_open(struct sender *s)
     *s = (struct sender)SENDER_NONE;
     void *memory = mmap(NULL, sizeof(*s->memory), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        int rc = -errno;
-        if (memory != MAP_FAILED)
-            munmap(memory, sizeof(*s->memory));
-        return rc;
-    }
-    *s = (struct sender){ memory, ends[0], ends[1] };
-    return 0;
+    if (memory == MAP_FAILED)
+        return -errno;
+    int rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ? -errno : 0;
+    if (rc)
+        munmap(memory, sizeof(*s->memory));
+    else
+        *s = (struct sender){ memory, ends[0], ends[1] };
+    return rc;
 }
 
 void sender_forked(struct sender *s)
@@ -77,8 +78,7 @@ int sender_hand_over(struct sender *s, size_t length, const char *text, int outp
 
 void sender_tell_end(const struct sender *s)
 {
-    if (s->control >= 0)
-        shutdown(s->control, SHUT_WR);
+    shutdown(s->control, SHUT_WR);
 }
 
 bool sender_decide(const struct sender *s)
@@ -228,6 +228,5 @@ void sender_work(int fd, void *arg)
             print_own(call->sender->memory, output, err.text);
         close(output);
     }
-    ssize_t done = write(fd, "", 1);
-    (void)done;
+    nuioa_subprocess_write(fd, "", 1);
 }

@@ -52,25 +52,18 @@ void summary_free(struct summary *s)
 
 /* --- classes --- */
 
-/* The digest of the numbers of NUMA nodes and cores, and of all that a record says about GPUs and
- * NICs. */
-static uint64_t inventory_of(const struct record *r)
-{
-    const uint32_t numbers[] = { r->head->numa_count, r->head->core_count, r->head->gpu_count,
-                                 r->head->nic_count };
-    uint64_t digest = nuioa_hash(NUIOA_HASH_START, numbers, sizeof(numbers));
-    digest = nuioa_hash_text(digest, r->head->gpus);
-    return nuioa_hash(digest, r->nics, r->head->nic_count * sizeof(*r->nics));
-}
-
-/* The digest of everything that nodes of one class have in common. Equal digests of 64 bits are
- * taken for equal contents. */
-static uint64_t digest_of(const struct record *r)
+/* The digest of everything that nodes of one class have in common. *inventory is that of the
+ * numbers of NUMA nodes and cores, and of all that the record says about GPUs and NICs. Equal
+ * digests of 64 bits are taken for equal contents. */
+static uint64_t digest_of(const struct record *r, uint64_t *inventory)
 {
     const struct wire_record *h = r->head;
-    const uint32_t numbers[] = { h->task_count, h->planned, h->row_count };
-    uint64_t digest = nuioa_hash(inventory_of(r), numbers, sizeof(numbers));
-    digest = nuioa_hash_text(digest, h->distances);
+    const uint32_t things[] = { h->numa_count, h->core_count, h->gpu_count, h->nic_count };
+    const uint32_t tasks[] = { h->task_count, h->planned, h->row_count };
+    uint64_t digest = nuioa_hash(NUIOA_HASH_START, things, sizeof(things));
+    digest = nuioa_hash_text(digest, h->gpus);
+    *inventory = nuioa_hash(digest, r->nics, h->nic_count * sizeof(*r->nics));
+    digest = nuioa_hash_text(nuioa_hash(*inventory, tasks, sizeof(tasks)), h->distances);
     for (uint32_t i = 0; i < h->row_count; i++) {
         const struct wire_row *l = &r->rows[i];
         const uint32_t facts[] = { l->count, l->level, l->leads, l->gpu_level };
@@ -95,11 +88,6 @@ static struct node_class *class_of(struct summary *s, uint64_t digest)
 }
 
 /* --- collecting --- */
-
-static bool is_large(const struct summary *s)
-{
-    return s->totals.ranks > NUIOA_REPORT_RANKS_MAX;
-}
 
 /* Returns the sum; it is unknown, which is below 0, where a part of it is. */
 static double sum(double a, double b)
@@ -126,17 +114,19 @@ void summary_add(struct summary *s, const struct record *r)
 {
     uint32_t place = r->head->seal.node;
     struct node *node = &s->nodes[place];
-    struct node_class *c = class_of(s, digest_of(r));
+    uint64_t inventory;
+    struct node_class *c = class_of(s, digest_of(r, &inventory));
     s->node_count = place < s->node_count ? s->node_count : place + 1;
     s->record_count++;
     add_totals(&s->totals, r->head);
     for (uint32_t i = 0; i < r->head->row_count; i++)
         if (r->rows[i].count == 1)
             s->heaviest = fmax(s->heaviest, r->rows[i].weight);
-    if (!record_copy(r, !is_large(s) || (c && !c->count), &node->record) || !c)
+    bool whole = s->totals.ranks <= NUIOA_REPORT_RANKS_MAX || (c && !c->count);
+    if (!record_copy(r, whole, &node->record) || !c)
         return;
     if (!c->count++) {
-        c->inventory = inventory_of(r);
+        c->inventory = inventory;
         c->model = &node->record;
         s->class_count++;
     }
@@ -373,32 +363,22 @@ static void add_differences(struct host_groups *groups, const char *host,
             host_groups_add(groups, host, "has %s, others have not", other->nics[i].label);
 }
 
-/* Returns the first class whose inventory most nodes share; the others are compared with it. NULL:
- * no node has a plan. */
-static const struct node_class *usual_class(const struct summary *s)
-{
-    const struct node_class *best = NULL, *c;
-    for (uint32_t i = 0, most = 0, count; i < s->node_count; i++) {
-        if (!(c = s->nodes[i].equals) || !has_plan(c))
-            continue;
-        count = 0;
-        for (uint32_t k = 0; k < s->class_count; k++)
-            count += s->classes[k].inventory == c->inventory ? s->classes[k].count : 0;
-        best = count > most ? c : best;
-        most = count > most ? count : most;
-    }
-    return best;
-}
-
+/* Compares nodes with the first one whose inventory most nodes share. */
 static void print_differences(const struct summary *s, FILE *out)
 {
     struct host_groups groups = { 0 };
-    const struct node_class *usual = usual_class(s);
-    for (uint32_t i = 0; usual && i < s->node_count; i++) {
-        const struct node_class *c = s->nodes[i].equals;
-        if (c && c->inventory != usual->inventory && has_plan(c))
-            add_differences(&groups, host_of(&s->nodes[i].record), usual->model, c->model);
+    const struct node_class *usual = NULL, *c;
+    for (uint32_t i = 0, most = 0, count = 0; i < s->node_count; i++, count = 0) {
+        if (!(c = s->nodes[i].equals) || !has_plan(c))
+            continue;
+        for (uint32_t k = 0; k < s->class_count; k++)
+            count += s->classes[k].inventory == c->inventory ? s->classes[k].count : 0;
+        usual = count > most ? c : usual;
+        most = count > most ? count : most;
     }
+    for (uint32_t i = 0; i < s->node_count; i++)
+        if ((c = s->nodes[i].equals) && has_plan(c) && c->inventory != usual->inventory)
+            add_differences(&groups, host_of(&s->nodes[i].record), usual->model, c->model);
     if (groups.count)
         fputs("nodes that differ from the others:\n", out);
     print_groups(&groups, true, 2, out);
@@ -418,7 +398,7 @@ char *summary_text(const struct summary *s, bool explain)
         return NULL;
     totals.host = only ? only->head->host : NULL;
     nuioa_report_head(&totals, out);
-    if (!is_large(s) || only)
+    if (totals.ranks <= NUIOA_REPORT_RANKS_MAX || only)
         print_ranks(s, out);
     else
         print_classes(s, out);

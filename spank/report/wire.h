@@ -54,7 +54,6 @@ struct wire_seal {
     uint32_t version; /* WIRE_VERSION */
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
-    uint32_t zero;
 };
 
 #define WIRE_PURPOSE "nuioa report"
@@ -77,8 +76,7 @@ struct wire_record {
     uint32_t policy;                  /* enum nuioa_policy */
     uint32_t planned;                 /* 1: a plan only, the ranks were not bound */
     uint32_t nic_count, row_count, warning_count;
-    uint32_t text_length; /* of the text for `explain`, with its NUL; 0: none */
-    uint32_t zero;
+    uint32_t text_length;                  /* of the text for `explain`, with its NUL; 0: none */
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
     char reason[216];   /* why ranks moved or did not move, or why there is no plan */
@@ -121,7 +119,7 @@ struct wire_row {
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_ROWS_MAX * sizeof(struct wire_row) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
-_Static_assert(sizeof(struct wire_seal) == 40 && sizeof(struct wire_record) == 464 &&
+_Static_assert(sizeof(struct wire_seal) == 36 && sizeof(struct wire_record) == 456 &&
                    sizeof(struct wire_nic) == 152 && sizeof(struct wire_row) == 304,
                "structs of the protocol have no padding");
 

@@ -113,7 +113,7 @@ static void put(const struct other *other, const void *bytes, size_t length)
 static void make_content(struct other *other)
 {
     struct wire_record all = {
-        .seal = { WIRE_PURPOSE, WIRE_VERSION, 7, 0, input_byte(test.in) % NODES, NODES, 0 },
+        .seal = { WIRE_PURPOSE, WIRE_VERSION, 7, 0, input_byte(test.in) % NODES, NODES },
     };
     size_t at = input_below(test.in, sizeof(all)), size = input_byte(test.in);
     all.task_count = 4;

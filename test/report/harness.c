@@ -229,7 +229,7 @@ bool srun_is_clean(const struct srun *s)
 struct content content_of(uint32_t node, uint32_t node_count)
 {
     struct content c = {
-        .head = { .seal = { WIRE_PURPOSE, WIRE_VERSION, JOB, STEP, node, node_count, 0 },
+        .head = { .seal = { WIRE_PURPOSE, WIRE_VERSION, JOB, STEP, node, node_count },
                   .leader = 2 * node,
                   .task_count = 2,
                   .moved_count = 1,
