@@ -34,10 +34,6 @@ int NAME(Abort, abort)(PARAMETERS(COMM comm, INT code))
     return rc;
 }
 
-/* MPICH's functions for Fortran call those for C by their MPI_ names, except some that start MPI.
- * Open MPI's do not. */
-#if !defined(FORTRAN) || defined(OPEN_MPI)
-
 int NAME(Start, start)(PARAMETERS(REQUEST request))
 {
     MPI_Request before = GET_REQUEST(*request);
@@ -67,5 +63,8 @@ int NAME(Request_free, request_free)(PARAMETERS(REQUEST request))
     return rc;
 }
 
+/* MPICH's functions for Fortran that have a buffer call those for C by their MPI_ names, where each
+ * call is counted. The others may call PMPI functions, as all of Open MPI's do. */
+#if !defined(FORTRAN) || defined(OPEN_MPI)
 #include "mpi/calls.h"
 #endif

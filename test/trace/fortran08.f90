@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! From Fortran by mpi_f08: rank 0 sends 1000 doubles to each, then all take part in a Bcast; with
-! and without the last argument, which is optional there.
+! From Fortran by mpi_f08: rank 0 sends 1000 doubles to each, to rank 1 by a persistent request, then
+! all take part in a Bcast; with and without the last argument, which is optional there.
 program traced
     use mpi_f08
     implicit none
@@ -13,7 +13,10 @@ program traced
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
     buffer = rank
     if (rank == 0) then
-        do i = 1, ranks - 1
+        call MPI_Send_init(buffer, 1000, MPI_DOUBLE_PRECISION, 1, 0, MPI_COMM_WORLD, request)
+        call MPI_Start(request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+        do i = 2, ranks - 1
             call MPI_Isend(buffer, 1000, MPI_DOUBLE_PRECISION, i, 0, MPI_COMM_WORLD, request)
             call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
         end do

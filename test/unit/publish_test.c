@@ -145,12 +145,11 @@ static void fill(struct record *record, unsigned count)
     static char keys[2 * RECORD_KEYS][16];
     record_begin(record, 4);
     for (unsigned i = 0; i < count; i++) {
-        pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i };
         snprintf(keys[i], sizeof(keys[i]), "key.%u", i);
         if (i % 2)
             record_add_text(record, keys[i], strdup("text"));
         else
-            record_add(record, keys[i], &value);
+            record_add_u32(record, keys[i], i);
     }
 }
 
