@@ -42,7 +42,7 @@ OWN(Abort, abort)
 #define SEND_ARGUMENTS LIST(buffer, count, type, dest, tag, comm)
 #define SENT trace_send(GET(dest), GET(count), GET_TYPE(type), GET_COMM(comm))
 #define SEND(c, fortran) \
-    BLOCKING(c, fortran, SEND_PARAMETERS, SEND_ARGUMENTS, SENT) \
+    BLOCKING(c, fortran, LIST(SEND_PARAMETERS), LIST(SEND_ARGUMENTS), SENT) \
     CALL(c##_init, fortran##_init, LIST(SEND_PARAMETERS, REQUEST request), \
          LIST(SEND_ARGUMENTS, request), PREPARED(SENT))
 SEND(Send, send)
