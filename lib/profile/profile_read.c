@@ -103,7 +103,7 @@ static int open_file(const char *path, FILE **in, struct nuioa_error *err)
     else if (st.st_size > NUIOA_PROFILE_BYTES_MAX)
         rc = too_large(path, err);
     else if (!(*in = fdopen(fd, "r")))
-        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+        rc = nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     if (rc && fd >= 0)
         close(fd);
     return rc;
