@@ -170,15 +170,10 @@ static int read_nic(struct reader *r, char *rest)
         enum { NUMA = 4, N };
         const char *value = split_word(word);
         int which = nuioa_word_index("write_mb_s|read_mb_s|latency_ns|mad|numa|n", word);
-        bool is_decimal = which >= 0 && which < NUMA;
-        int rc = -EINVAL;
-        if (which == NUMA)
-            rc = nuioa_parse_u32(value, INT32_MAX, &os_index);
-        else if (which == N)
-            rc = nuioa_parse_u32(value, 1000000, &m.n);
-        else if (is_decimal)
-            rc = nuioa_parse_decimal(value, numbers[which]);
-        if (rc || (is_decimal && *numbers[which] > NUIOA_MEASURED_MAX))
+        if (which < 0 || (which == NUMA && nuioa_parse_u32(value, INT32_MAX, &os_index)) ||
+            (which == N && nuioa_parse_u32(value, 1000000, &m.n)) ||
+            (which < NUMA &&
+             (nuioa_parse_decimal(value, numbers[which]) || *numbers[which] > NUIOA_MEASURED_MAX)))
             return malformed(r, expected);
     }
     if (os_index == UINT32_MAX || !m.n)

@@ -119,22 +119,16 @@ static void read_kfd(const struct nuioa_node *node, int root, struct nuioa_gpu_d
         }
 }
 
-/* Returns true if the target of a link goes through the directory of the PCI function, such as
+/* The links go through the directory of the PCI function, such as
  * "../../devices/pci0000:00/0000:00:02.0/drm/renderD128". */
-static bool leads_through(char *link, const char *pci)
-{
-    for (char *word; (word = nuioa_next_word(&link, "/"));)
-        if (!strcmp(word, pci))
-            return true;
-    return false;
-}
-
 int nuioa_render_node(int drm, const char *pci)
 {
     static const char prefix[] = "renderD";
     const size_t length = sizeof(prefix) - 1;
+    char part[40];
     int found = -1;
     DIR *dir = nuioa_sysfs_list(drm, ".");
+    snprintf(part, sizeof(part), "/%s/", pci);
     if (!dir)
         return -1;
     for (struct dirent *entry; (entry = readdir(dir));) {
@@ -143,7 +137,7 @@ int nuioa_render_node(int drm, const char *pci)
         if (!strncmp(entry->d_name, prefix, length) &&
             !nuioa_parse_u32(entry->d_name + length, MINOR_MAX, &number) &&
             (found < 0 || (int)number < found) &&
-            !nuioa_sysfs_link(drm, link, sizeof(link), entry->d_name) && leads_through(link, pci))
+            !nuioa_sysfs_link(drm, link, sizeof(link), entry->d_name) && strstr(link, part))
             found = (int)number;
     }
     closedir(dir);

@@ -11,10 +11,13 @@
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 enum { CLASS_VGA = 0x0300, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
 
-static bool computes(hwloc_obj_t pci)
+/* Returns true if hwloc knows the device as one that computes, or as one of this name. */
+static bool is_known_as(hwloc_obj_t pci, const char *prefix)
 {
     for (hwloc_obj_t child = pci->io_first_child; child; child = child->next_sibling)
-        if (child->type == HWLOC_OBJ_OS_DEVICE && child->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC)
+        if (child->type == HWLOC_OBJ_OS_DEVICE &&
+            (prefix ? child->name && !strncmp(child->name, prefix, strlen(prefix))
+                    : child->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC))
             return true;
     return false;
 }
@@ -22,10 +25,8 @@ static bool computes(hwloc_obj_t pci)
 static bool has_render_node(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
 {
     char address[24];
-    for (hwloc_obj_t child = pci->io_first_child; child; child = child->next_sibling)
-        if (child->type == HWLOC_OBJ_OS_DEVICE && child->name &&
-            !strncmp(child->name, "renderD", strlen("renderD")))
-            return true;
+    if (is_known_as(pci, "renderD"))
+        return true;
     nuioa_device_pci_name(pci, address, sizeof(address));
     return nuioa_render_node(sysfs->drm, address) >= 0;
 }
@@ -48,7 +49,7 @@ static bool can_compute(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
     if (a->vendor_id == VENDOR_NVIDIA)
         return true;
     if (a->vendor_id == VENDOR_AMD &&
-        (a->class_id != CLASS_VGA || a->linkspeed > 0 || computes(pci)))
+        (a->class_id != CLASS_VGA || a->linkspeed > 0 || is_known_as(pci, NULL)))
         return true;
     if (a->vendor_id == VENDOR_INTEL && a->class_id != CLASS_VGA)
         return true;

@@ -20,14 +20,6 @@ bool nuioa_nic_is_beside(const struct nuioa_node *node, const bool *fit, uint32_
     return true;
 }
 
-static bool is_beside_any(const struct nuioa_node *node, const bool *fit, uint32_t nic)
-{
-    for (uint32_t g = 0; g < node->gpu_count; g++)
-        if (nuioa_nic_is_beside(node, fit, g, nic))
-            return true;
-    return false;
-}
-
 bool nuioa_nic_bypasses_kernel(const struct nuioa_nic *nic)
 {
     return nic->kind != NUIOA_NIC_OTHER && nic->kind != NUIOA_NIC_ETHERNET;
@@ -50,14 +42,6 @@ static bool is_served(const struct nuioa_node *node, const bool *fit, uint32_t g
             nuioa_nic_is_beside(node, fit, gpu, i))
             return true;
     return false;
-}
-
-static bool are_all_served(const struct nuioa_node *node, const bool *fit, uint32_t nic)
-{
-    for (uint32_t g = 0; g < node->gpu_count; g++)
-        if (!is_served(node, fit, g, nic))
-            return false;
-    return true;
 }
 
 /* Returns true if at least as many fit NICs as GPUs bypass the kernel and are no BlueFields. */
@@ -89,9 +73,13 @@ static bool has_unlike_rate(const struct nuioa_node *node, const bool *fit, uint
 /* Returns the doubts by the place and the rate of a NIC. */
 static uint32_t doubts_by_place(const struct nuioa_node *node, const bool *fit, uint32_t nic)
 {
-    if (is_beside_any(node, fit, nic))
-        return 0;
-    return (are_all_served(node, fit, nic) ? NUIOA_HINT_FAR : 0u) |
+    bool all_served = true;
+    for (uint32_t g = 0; g < node->gpu_count; g++) {
+        if (nuioa_nic_is_beside(node, fit, g, nic))
+            return 0;
+        all_served = all_served && is_served(node, fit, g, nic);
+    }
+    return (all_served ? NUIOA_HINT_FAR : 0u) |
            (has_unlike_rate(node, fit, nic) ? NUIOA_HINT_RATE : 0u);
 }
 
