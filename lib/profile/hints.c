@@ -33,14 +33,12 @@ static int parse_span(char *text, struct nuioa_hint *span)
  * ranks are `heavy`, RANKS. */
 static int parse_item(struct nuioa_hints *hints, char *item, bool heavy)
 {
-    char *colon = strrchr(item, ':');
     struct nuioa_hint hint = { .weight = 1 };
-    if (!heavy && !colon)
-        return -EINVAL;
     if (!heavy) {
-        *colon = '\0';
-        if (nuioa_parse_decimal(colon + 1, &hint.weight) < 0)
+        char *colon = strrchr(item, ':');
+        if (!colon || nuioa_parse_decimal(colon + 1, &hint.weight) < 0)
             return -EINVAL;
+        *colon = '\0';
         if (!strcmp(item, "rest")) {
             hints->rest = hint.weight;
             return 0;
@@ -79,6 +77,7 @@ static unsigned count_items(const char *list)
 
 int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_error *err)
 {
+    const bool heavy = !strncmp(list, "heavy=", 6);
     *hints = (struct nuioa_hints){ 0 };
     if (strnlen(list, NUIOA_VALUE_MAX + 1) > NUIOA_VALUE_MAX)
         return nuioa_fail(err, -EINVAL, "longer than %d bytes; put them into a file",
@@ -88,10 +87,8 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
     int rc = -ENOMEM;
     if (!copy || !hints->items)
         nuioa_fail(err, rc, "out of memory");
-    else if (!strncmp(copy, "heavy=", 6))
-        rc = parse_items(hints, copy + 6, true, err);
     else
-        rc = parse_items(hints, copy, false, err);
+        rc = parse_items(hints, copy + (heavy ? 6 : 0), heavy, err);
     free(copy);
     if (rc < 0)
         nuioa_hints_free(hints);

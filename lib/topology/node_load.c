@@ -155,33 +155,18 @@ static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
     return -1;
 }
 
-/* The core, caches and package of a PU. */
-struct shared {
-    hwloc_obj_t core, l2, l3, package;
-};
-
-static struct shared shared_by(hwloc_topology_t topology, hwloc_obj_t pu)
+/* Returns the object of this type that the PU is in, or `other` if there is none. */
+static hwloc_obj_t above(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t pu,
+                         hwloc_obj_t other)
 {
-    struct shared s;
-    s.core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
-    s.package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
-    s.l2 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L2CACHE, pu);
-    s.l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, pu);
-    if (!s.core)
-        s.core = pu;
-    if (!s.package)
-        s.package = hwloc_get_root_obj(topology);
-    if (!s.l2)
-        s.l2 = s.core;
-    if (!s.l3)
-        s.l3 = s.package;
-    return s;
+    hwloc_obj_t obj = hwloc_get_ancestor_obj_by_type(topology, type, pu);
+    return obj ? obj : other;
 }
 
 static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
 {
     int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    struct shared before = { NULL, NULL, NULL, NULL };
+    hwloc_obj_t core = NULL, l2 = NULL, l3 = NULL, package = NULL;
     if (count <= 0)
         return -ENODATA;
     node->pus = calloc((size_t)count, sizeof(*node->pus));
@@ -190,17 +175,20 @@ static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
     for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_PU, obj));) {
         /* In logical order the PUs that share an object are neighbours. */
         struct nuioa_pu *pu = &node->pus[node->pu_count];
-        struct shared own = shared_by(topology, obj);
+        hwloc_obj_t before[] = { core, l2, l3, package };
+        core = above(topology, HWLOC_OBJ_CORE, obj, obj);
+        package = above(topology, HWLOC_OBJ_PACKAGE, obj, hwloc_get_root_obj(topology));
+        l2 = above(topology, HWLOC_OBJ_L2CACHE, obj, core);
+        l3 = above(topology, HWLOC_OBJ_L3CACHE, obj, package);
         if (node->pu_count++) {
             *pu = pu[-1];
-            pu->core += own.core != before.core;
-            pu->l2 += own.l2 != before.l2;
-            pu->l3 += own.l3 != before.l3;
-            pu->package += own.package != before.package;
+            pu->core += core != before[0];
+            pu->l2 += l2 != before[1];
+            pu->l3 += l3 != before[2];
+            pu->package += package != before[3];
         }
         pu->os_index = obj->os_index;
         pu->numa = numa_of_pu(node, obj->os_index);
-        before = own;
     }
     node->core_count = node->pus[node->pu_count - 1].core + 1;
     node->package_count = node->pus[node->pu_count - 1].package + 1;

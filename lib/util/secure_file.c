@@ -31,18 +31,17 @@ static bool trusted_owner(const struct stat *st)
     return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-static int check_owner(const char *path, const struct stat *st, struct nuioa_error *err)
+/* Checks who can change a file, or what is in a directory. */
+static int check(const char *path, const struct stat *st, struct nuioa_error *err)
 {
-    if (trusted_owner(st))
-        return 0;
-    return nuioa_fail(err, -EPERM, "%s: owned by uid %lu, root is expected", path,
-                      (unsigned long)st->st_uid);
-}
-
-static int writable(const char *path, const struct stat *st, struct nuioa_error *err)
-{
-    return nuioa_fail(err, -EPERM, "%s: others may write to it (mode %03o)", path,
-                      (unsigned)st->st_mode & 07777);
+    bool sticky = S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX;
+    if (!trusted_owner(st))
+        return nuioa_fail(err, -EPERM, "%s: owned by uid %lu, root is expected", path,
+                          (unsigned long)st->st_uid);
+    if (st->st_mode & (S_IWGRP | S_IWOTH) && !sticky)
+        return nuioa_fail(err, -EPERM, "%s: others may write to it (mode %03o)", path,
+                          (unsigned)st->st_mode & 07777);
+    return 0;
 }
 
 static int too_long(const struct walk *w, struct nuioa_error *err)
@@ -59,10 +58,7 @@ static int enter(struct walk *w, int fd, const struct stat *st, struct nuioa_err
     w->shared = st->st_mode & (S_IWGRP | S_IWOTH) || !trusted_owner(st);
     if (!S_ISDIR(st->st_mode))
         return nuioa_fail(err, -ENOTDIR, "%s: not a directory", name);
-    if (w->writing)
-        return 0;
-    int rc = check_owner(name, st, err);
-    return rc || !w->shared || st->st_mode & S_ISVTX ? rc : writable(name, st, err);
+    return w->writing ? 0 : check(name, st, err);
 }
 
 /* Begins at "/" or ".". */
@@ -197,9 +193,7 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
     else if (!S_ISREG(st.st_mode))
         rc = nuioa_fail(err, -EPERM, "%s: not a regular file", path);
     else
-        rc = check_owner(path, &st, err);
-    if (!rc && st.st_mode & (S_IWGRP | S_IWOTH))
-        rc = writable(path, &st, err);
+        rc = check(path, &st, err);
     if (!rc)
         return fd;
     close(fd);
