@@ -259,30 +259,30 @@ static bool is_named_virtual(hwloc_obj_t pci)
 
 /* Reads the link from a virtual function to the function of the card, "../0000:81:00.0". Returns
  * false if there is none. */
-static bool read_card(const struct discovery *d, hwloc_obj_t pci, char *link, size_t size)
+static bool read_card(const struct discovery *d, const char *pci, char *link, size_t size)
 {
-    char name[24], path[40];
-    nuioa_device_pci_name(pci, name, sizeof(name));
-    snprintf(path, sizeof(path), "%s/physfn", name);
+    char path[40];
+    snprintf(path, sizeof(path), "%s/physfn", pci);
     return !nuioa_sysfs_link(d->sysfs->pci, link, size, path);
 }
 
 /* Returns true if this is a virtual function. A topology that was read from XML has only names. */
-static bool is_function(const struct discovery *d, hwloc_obj_t pci)
+static bool is_function(const struct discovery *d, const struct nuioa_nic *nic, hwloc_obj_t pci)
 {
     char link[256];
-    return pci &&
-           (read_card(d, pci, link, sizeof(link)) || (d->sysfs->pci < 0 && is_named_virtual(pci)));
+    return pci && (read_card(d, nic->pci, link, sizeof(link)) ||
+                   (d->sysfs->pci < 0 && is_named_virtual(pci)));
 }
 
 /* Returns true if this is a virtual function of a card that has a NIC here, too. A virtual function
  * alone is the NIC of a virtual machine or of a container, and counts as a real one. */
-static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
+static bool is_virtual_function(const struct discovery *d, const struct nuioa_nic *nic,
+                                hwloc_obj_t pci)
 {
     char link[256];
-    if (!is_function(d, pci))
+    if (!nic->is_function)
         return false;
-    if (read_card(d, pci, link, sizeof(link)))
+    if (read_card(d, nic->pci, link, sizeof(link)))
         return has_nic(d, hwloc_get_pcidev_by_busidstring(d->topology, link + strspn(link, "./")));
     for (hwloc_obj_t other = NULL; (other = hwloc_get_next_pcidev(d->topology, other));) {
         const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev, *b = &other->attr->pcidev;
@@ -305,37 +305,33 @@ static bool name_is_virtual(const char *name)
     return strchr(name, '.') != NULL;
 }
 
-static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci, int class_dir)
+static bool is_virtual(const struct discovery *d, const struct nuioa_nic *nic, hwloc_obj_t pci,
+                       int class_dir)
 {
     char link[256];
-    if (!nuioa_sysfs_link(class_dir, link, sizeof(link), obj->name))
-        return strstr(link, "/virtual/") || is_virtual_function(d, pci);
-    return pci ? is_virtual_function(d, pci) : name_is_virtual(obj->name);
+    bool placed = !nuioa_sysfs_link(class_dir, link, sizeof(link), nic->name);
+    return (placed && strstr(link, "/virtual/")) || is_virtual_function(d, nic, pci) ||
+           (!placed && !pci && name_is_virtual(nic->name));
 }
 
 /* --- locality --------------------------------------------------------------------------------- */
 
 /* Returns the numa_node of the device, or -1 if it is unknown. A virtio NIC is one level below its
  * PCI device. */
-static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci,
-                          int class_dir)
+static long own_numa_node(const struct discovery *d, const struct nuioa_nic *nic, int class_dir)
 {
-    char name[24];
     long numa = -1;
-    if (pci) {
-        nuioa_device_pci_name(pci, name, sizeof(name));
-        nuioa_sysfs_number(d->sysfs->pci, &numa, "%s/numa_node", name);
-        return numa;
-    }
-    if (nuioa_sysfs_number(class_dir, &numa, "%s/device/numa_node", obj->name))
-        nuioa_sysfs_number(class_dir, &numa, "%s/device/../numa_node", obj->name);
+    if (*nic->pci)
+        nuioa_sysfs_number(d->sysfs->pci, &numa, "%s/numa_node", nic->pci);
+    else if (nuioa_sysfs_number(class_dir, &numa, "%s/device/numa_node", nic->name))
+        nuioa_sysfs_number(class_dir, &numa, "%s/device/../numa_node", nic->name);
     return numa;
 }
 
 static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
                   int class_dir)
 {
-    long own = own_numa_node(d, obj, pci, class_dir);
+    long own = own_numa_node(d, nic, class_dir);
     int known = nuioa_device_locality(d->node, d->topology, obj, own, &nic->numas, &nic->cpus);
     if (known < 0)
         return known;
@@ -372,8 +368,8 @@ static int place(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hw
         nuioa_device_pci_name(pci, nic->pci, sizeof(nic->pci));
     nic->card = nuioa_device_card(d->node, d->topology, pci, d->node->nic_count - 1);
     nic->hints = is_bluefield(pci) ? NUIOA_HINT_BLUEFIELD : 0;
-    nic->is_function = is_function(d, pci);
-    nic->is_virtual = is_virtual(d, obj, pci, class_dir);
+    nic->is_function = is_function(d, nic, pci);
+    nic->is_virtual = is_virtual(d, nic, pci, class_dir);
     return locate(d, nic, obj, pci, class_dir);
 }
 
