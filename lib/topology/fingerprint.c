@@ -11,12 +11,14 @@
 #include "util/word.h"
 
 /* Hashes a device with the NUMA nodes of itself and of the PCI devices above it: hwloc reads that
- * of the root port, too. `link` is its place in sysfs, which is changed. A part of it that is no
- * PCI device has none. */
+ * of the root port, too. `link` is its place in sysfs, which is changed; in it only the addresses
+ * of PCI devices have two colons. */
 static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, char *link)
 {
     uint64_t sum = nuioa_hash_text(nuioa_hash_text(NUIOA_HASH_START, name), link);
     for (char *part, text[16]; (part = nuioa_next_word(&link, "/"));) {
+        if (strchr(part, ':') == strrchr(part, ':'))
+            continue;
         nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%s/numa_node", part);
         sum = nuioa_hash_text(sum, text);
     }
