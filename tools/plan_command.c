@@ -10,7 +10,6 @@
 #include "tools/json.h"
 #include "tools/commands.h"
 #include "tools/plan_input.h"
-#include "tools/plan_option.h"
 #include "tools/tool.h"
 #include "output/report.h"
 #include "plan/plan.h"
@@ -70,7 +69,7 @@ static int set_option(struct tool_args *args, void *context)
             return 0;
         }
     }
-    return plan_option_set(args, &job->options);
+    return tool_set_option(args, &job->options);
 }
 
 static int read_arguments(struct job *job, int argc, char **argv)
@@ -177,7 +176,7 @@ int tool_plan(int argc, char **argv)
     struct job job = { 0 };
     int rc = read_arguments(&job, argc, argv);
     if (!rc)
-        rc = job.options.help ? plan_option_help(usage) : answer(&job);
+        rc = job.options.help ? tool_print_options(usage) : answer(&job);
     plan_input_free(&job.input);
     nuioa_node_free(&job.node);
     return rc;

@@ -180,6 +180,33 @@ int tool_args_read_words(int argc, char **argv, struct tool_option *options, con
     return rc ? rc : settle(argv[0], options);
 }
 
+int tool_set_option(struct tool_args *args, struct nuioa_options *options)
+{
+    struct nuioa_error err;
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_TOOL, args->name);
+    const char *value = args->value;
+    bool is_switch = option == nuioa_option_table;
+    bool follows = args->next < args->argc && strncmp(args->argv[args->next], "--", 2);
+    bool retired = !option && nuioa_retired_find(NUIOA_FROM_TOOL, args->name, NULL);
+    if ((option && !value && (!is_switch || follows)) || (retired && !value && follows)) {
+        value = tool_args_value(args);
+        if (!value)
+            return TOOL_USAGE;
+    }
+    int rc = nuioa_options_set(options, NUIOA_FROM_TOOL, args->name, value, &err);
+    if (rc == NUIOA_RETIRED)
+        fprintf(stderr, "nuioa: warning: %s\n", err.text);
+    else if (rc)
+        return tool_usage(args->command, "%s", err.text);
+    return 0;
+}
+
+int tool_print_options(const char *usage)
+{
+    fputs(usage, stdout);
+    return tool_print(nuioa_options_help());
+}
+
 /* nuioa_fail makes the line safe to print: it may quote anything that was typed or read. */
 int tool_fail(const char *fmt, ...)
 {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "option/option.h"
 #include "util/error.h"
 
 /* Messages, exit status and options of the command line, for all commands of nuioa(1). Results go
@@ -80,5 +81,13 @@ int tool_args_read_words(int argc, char **argv, struct tool_option *options, con
  * argument, which is then used up. The value points into argv. Returns NULL after a message on
  * stderr if there is none. */
 const char *tool_args_value(struct tool_args *args);
+
+/* Sets the option of a plan (lib/option/option_table.h) that is being read. As for srun, --nuioa
+ * needs no value: one is taken only if the next argument is no option. Returns 0, also after a
+ * warning on stderr that the option went; or TOOL_USAGE after a message there. */
+int tool_set_option(struct tool_args *args, struct nuioa_options *options);
+
+/* Prints the usage of a command and the options of a plan. Returns the exit status. */
+int tool_print_options(const char *usage);
 
 #endif

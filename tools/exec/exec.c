@@ -14,7 +14,6 @@
 #include "tools/exec/bind_and_exec.h"
 #include "tools/exports.h"
 #include "tools/json.h"
-#include "tools/plan_option.h"
 #include "tools/tool.h"
 #include "util/variable.h"
 
@@ -56,7 +55,7 @@ struct job {
 static int set_option(struct tool_args *args, void *context)
 {
     struct job *job = context;
-    return plan_option_set(args, &job->input.options);
+    return tool_set_option(args, &job->input.options);
 }
 
 /* Cuts the command line at "--" into options and program. */
@@ -263,7 +262,7 @@ int tool_exec(int argc, char **argv)
     struct job job = { .request = LAUNCHER_NOTHING_REQUESTED };
     int rc = read_arguments(&job, argc, argv);
     if (!rc)
-        rc = job.input.options.help ? plan_option_help(usage) : run(&job);
+        rc = job.input.options.help ? tool_print_options(usage) : run(&job);
     exec_plan_free(&job.exec);
     exec_input_free(&job.input);
     return rc;
