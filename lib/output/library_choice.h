@@ -37,9 +37,9 @@ bool nuioa_library_is_free(char *const *environment, const struct nuioa_node *no
                            const char *block, unsigned limit_ms);
 
 /* Returns true if the program, a name or a path, may choose before it starts another: apptainer and
- * the like, in whose container the devices of this process need not be; a shell, env, or a file that
- * begins with "#!". A name without '/' is looked for in PATH. The file is
- * opened: only the process itself calls this, which is about to execute it. NULL: false. */
+ * the like, in whose container the devices of this process need not be; a shell, env, or a file
+ * that begins with "#!". A name without '/' is looked for in PATH. The file is opened: only the
+ * process itself calls this, which is about to execute it. NULL: false. */
 bool nuioa_library_is_wrapper(char *const *environment, const char *program);
 
 #endif

@@ -31,8 +31,8 @@ static void register_one(spank_t spank, const struct nuioa_option *option, int i
     spank_option_register(spank, &flag);
 }
 
-/* Options that only an administrator may set are no flags. Those that went, which Slurm finds behind
- * the others, have one unless a single value went. */
+/* Options that only an administrator may set are no flags. Those that went follow the others; they
+ * are no flags if a single value went. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
     for (int i = 0; *nuioa_option_table[i].name; i++)

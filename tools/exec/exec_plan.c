@@ -198,7 +198,7 @@ static void advise_on_gpus(struct exec_plan *e)
         e->plan.advice |= 1u << NUIOA_ADVICE_GPUS_ORDER;
 }
 
-/* --- a process that the plugin has placed ------------------------------------------------------ */
+/* --- a process that the plugin has placed ----------------------------------------------------- */
 
 static int nic_named(const struct nuioa_node *node, const char *name)
 {
