@@ -204,7 +204,8 @@ int tool_set_option(struct tool_args *args, struct nuioa_options *options)
 int tool_print_options(const char *usage)
 {
     fputs(usage, stdout);
-    return tool_print(nuioa_options_help());
+    nuioa_options_help(stdout);
+    return TOOL_DONE;
 }
 
 /* nuioa_fail makes the line safe to print: it may quote anything that was typed or read. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "option/option.h"
-#include "util/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -271,18 +270,12 @@ static void print_table(FILE *out, bool admin)
                                                   option->help });
 }
 
-char *nuioa_options_help(void)
+void nuioa_options_help(FILE *out)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
     fprintf(out, "Options: srun --nuioa-NAME=VALUE (plain --nuioa means on), environment "
                  "SLURM_NUIOA_NAME=VALUE,\nplugstack.conf argument name=VALUE (the switch is "
                  "default=), nuioa plan --NAME VALUE.\n\n");
     print_table(out, false);
     fprintf(out, "\nOnly in plugstack.conf, or to nuioa plan:\n\n");
     print_table(out, true);
-    return nuioa_text_close(out, &text);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "option/option_table.h"
 #include "profile/hints.h"
@@ -146,10 +147,9 @@ const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, c
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size);
 
-/* Returns the table of options as a text for users, at most 100 columns wide: name, values, default
- * and meaning of each option, with admin options in a second table. The caller frees it with
- * free(). Returns NULL if memory is short. */
-char *nuioa_options_help(void);
+/* Prints the table of options for users to `out`, at most 100 columns wide: name, values, default and
+ * meaning of each option, with admin options in a second table. */
+void nuioa_options_help(FILE *out);
 
 /* Returns the name of a policy, "bandwidth" or "latency": a constant text. */
 const char *nuioa_policy_name(enum nuioa_policy policy);

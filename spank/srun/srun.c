@@ -27,15 +27,6 @@ static void exit_with_error(const char *text)
     exit(status && !nuioa_parse_u32(status, 255, &code) && code ? (int)code : 1);
 }
 
-static void print_help(void)
-{
-    char *help = nuioa_options_help();
-    if (help)
-        fputs(help, stdout);
-    free(help);
-    exit(help ? 0 : 1);
-}
-
 /* A flag is checked here and not in a hook, because srun calls hooks only when it has a command,
  * and "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
  * returned an error, srun would print a second, misleading line; if a hook returned one, srun would
@@ -50,8 +41,10 @@ bool srun_check_flag(int index, const char *value)
         log_line("%s", err.text);
     if (rc < 0 && rc != -ENOMEM) /* want of memory is no fault of the user's */
         exit_with_error(err.text);
-    if (options.help)
-        print_help();
+    if (options.help) {
+        nuioa_options_help(stdout);
+        exit(0);
+    }
     return rc != NUIOA_RETIRED;
 }
 

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct nuioa_options options;
     struct input input = { data, size };
     if (!size)
-        free(nuioa_options_help());
+        nuioa_options_help(stdout);
     nuioa_options_init(&options);
     while (input.size) {
         char *line = input_line(&input);

@@ -418,8 +418,11 @@ TEST(test_help_is_so)
 
 TEST_WITHIN(test_help, start, NULL)
 {
-    char *help = nuioa_options_help(), *save = NULL;
-    assert_non_null(help);
+    char *help = NULL, *save = NULL;
+    size_t size;
+    FILE *out = open_memstream(&help, &size);
+    nuioa_options_help(out);
+    fclose(out);
     for (const struct nuioa_option *o = nuioa_option_table; *o->name; o++)
         assert_non_null(strstr(help, o->name));
     for (char *line = strtok_r(help, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
