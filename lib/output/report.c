@@ -60,21 +60,6 @@ void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
     fputc('\n', out);
 }
 
-static void print_ranks(const struct nuioa_report_rows *rows, const char *host, FILE *out)
-{
-    double heaviest = 0;
-    struct nuioa_text_table table;
-    nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
-    table.lost = rows->arena.failed;
-    nuioa_report_add_heads(&table);
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (rows->row[i].count == 1 && rows->row[i].weight > heaviest)
-            heaviest = rows->row[i].weight;
-    for (uint32_t i = 0; i < rows->count; i++)
-        nuioa_report_add_row(&table, host, &rows->row[i], heaviest);
-    nuioa_text_table_print(&table, out, 2);
-}
-
 static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
                   const struct nuioa_options *options, bool explain, FILE *out)
 {
@@ -82,11 +67,7 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
     struct nuioa_report_rows rows;
     nuioa_report_rows_make(&rows, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
     nuioa_report_head(&totals, out);
-    unsigned shown = 0;
-    if (explain)
-        shown = report_explain_ranks(plan, &rows, out);
-    else
-        print_ranks(&rows, node->host, out);
+    unsigned shown = report_ranks(plan, &rows, explain ? NULL : node->host, out);
     nuioa_arena_free(&rows.arena);
     nuioa_text_table_wrap(out, 0, plan->reason);
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)

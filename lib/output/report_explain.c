@@ -117,33 +117,45 @@ static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *p
         nearer, farther, equal);
 }
 
-unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
-                              FILE *out)
+/* Adds the cells of the long form to a row. */
+static void add_reasons(struct nuioa_text_table *table, const struct nuioa_plan *plan,
+                        const struct nuioa_report_rows *rows, uint32_t row)
 {
+    const struct nuioa_assignment *first = &plan->assignments[rows->first[row]];
+    bool alone = rows->row[row].count == 1;
+    char why[64];
+    nuioa_text_table_add(table, alone && is_changed(first) ? "%u" : "", first->costs.level_before);
+    nuioa_text_table_add(table, alone && plan->hinted ? "%u" : "", first->costs.heavier + 1);
+    add_local(table, plan, rows, row);
+    add_partners(table, plan, first, alone);
+    if (alone)
+        nuioa_text_table_add(table, "%s",
+                             nuioa_report_why(plan, rows->first[row], why, sizeof(why)));
+    else
+        add_moves(table, plan, rows, row);
+}
+
+unsigned report_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
+                      const char *host, FILE *out)
+{
+    const unsigned more = host ? 0 : HEADS;
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
+    double heaviest = 0;
+    unsigned shown = 0;
+    nuioa_text_table_init(&table, host ? NUIOA_REPORT_COLUMNS : NUIOA_REPORT_COLUMNS "rrrll");
     table.lost = rows->arena.failed;
     nuioa_report_add_heads(&table);
-    for (unsigned i = 0; i < HEADS; i++)
+    for (unsigned i = 0; i < more; i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
+    for (uint32_t i = 0; host && i < rows->count; i++)
+        if (rows->row[i].count == 1)
+            heaviest = fmax(heaviest, rows->row[i].weight);
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct nuioa_assignment *first = &plan->assignments[rows->first[i]];
-        bool alone = rows->row[i].count == 1;
-        char why[64];
-        nuioa_report_add_row(&table, NULL, &rows->row[i], 0);
-        nuioa_text_table_add(&table, alone && is_changed(first) ? "%u" : "",
-                             first->costs.level_before);
-        nuioa_text_table_add(&table, alone && plan->hinted ? "%u" : "", first->costs.heavier + 1);
-        add_local(&table, plan, rows, i);
-        add_partners(&table, plan, first, alone);
-        if (alone)
-            nuioa_text_table_add(&table, "%s",
-                                 nuioa_report_why(plan, rows->first[i], why, sizeof(why)));
-        else
-            add_moves(&table, plan, rows, i);
+        nuioa_report_add_row(&table, host, &rows->row[i], heaviest);
+        if (!host)
+            add_reasons(&table, plan, rows, i);
     }
-    unsigned shown = 0;
-    for (unsigned i = 0; i < HEADS; i++)
+    for (unsigned i = 0; i < more; i++)
         shown |= (unsigned)nuioa_text_table_shows(&table, table.columns - HEADS + i) << i;
     nuioa_text_table_print(&table, out, 2);
     return shown;

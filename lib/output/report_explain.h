@@ -6,14 +6,15 @@
 
 #include "output/report_table.h"
 
-/* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
- * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
+/* The table of ranks, and the parts of the report that nuioa_report_text adds with `explain`. `node`
+ * is the one that the plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
  * are not returned: the caller asks `out`, which stays open. */
 
-/* Prints the table of ranks in its long form, which says why each rank is where it is. Returns
- * which of its own columns it has, for the other function. */
-unsigned report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
-                              FILE *out);
+/* Prints the table of ranks. `host` is the name of the node; if it is NULL, the table has its long
+ * form, which says why each rank is where it is. Returns which of the long form's own columns it
+ * has, for the other function. */
+unsigned report_ranks(const struct nuioa_plan *plan, const struct nuioa_report_rows *rows,
+                      const char *host, FILE *out);
 
 /* Explains the columns that are `shown` in that table, and prints the terms of the cost J
  * (mapping/problem.h), how the mapping was found, and the facts about the node. */
