@@ -7,12 +7,10 @@
 
 #include "tools/commands.h"
 #include "profile/profile_read.h"
-#include "profile/profile_slice.h"
 #include "profile/profile_write.h"
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "util/arena.h"
-#include "util/clock.h"
 
 static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
@@ -26,8 +24,7 @@ static const char usage[] =
     "                              these); default: what each file looks like\n"
     "  --metric size|msg|avg       what ranks are compared by, and what the numbers of a matrix\n"
     "                              are: bytes (default), messages, bytes for each message\n"
-    "  --nodes N                   count only what crosses nodes if there are N of them,\n"
-    "                              and say what srun sends to each, and the time it takes\n"
+    "  --nodes N                   count only what crosses nodes if there are N of them\n"
     "  --distribution block|cyclic how ranks are laid out on these; default block\n"
     "  --out FILE                  write a profile; a matrix of the metric if FILE ends with .mat\n"
     "  --json                      print JSON, for programs\n";
@@ -57,15 +54,6 @@ struct share {
     double bytes, msgs; /* 0 to 1 */
 };
 
-/* The slices that the nodes of the layout that was asked for would take of the profile. */
-struct slices {
-    uint32_t nodes;        /* 0 if no layout was asked for */
-    uint32_t ranks, pairs; /* of the node with the largest slice */
-    uint64_t largest_bytes, all_bytes;
-    double read_s;  /* to read the whole file; summarise leaves 0, and the caller sets it */
-    double slice_s; /* to make one slice, the mean */
-};
-
 /* The summary. Its arena owns traffic and heaviest; the profile is the caller's. */
 struct summary {
     const struct nuioa_profile *profile;
@@ -78,7 +66,6 @@ struct summary {
     uint32_t *heaviest;              /* [rank_count], ranks in descending order of the metric */
     unsigned share_count;
     struct share shares[2 * LAYOUT_SIZES];
-    struct slices slices;
     struct nuioa_arena arena;
 };
 
@@ -170,58 +157,11 @@ static int compare_ranks(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* Lists the ranks of one node; `ranks` has room for all. */
-static uint32_t ranks_on(const uint32_t *node_of, uint32_t count, uint32_t node, uint32_t *ranks)
-{
-    uint32_t found = 0;
-    for (uint32_t rank = 0; rank < count; rank++)
-        /* The caller has filled them.
-         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-        if (node_of[rank] == node)
-            ranks[found++] = rank;
-    return found;
-}
-
-/* A node's slice is two counts, a weight for each of its ranks, and the pairs among them. */
-static int add_slice(struct summary *s, const uint32_t *ranks, uint32_t count, double *weight)
-{
-    struct slices *sum = &s->slices;
-    struct nuioa_pair *pairs;
-    uint32_t pair_count;
-    int64_t start_ns = nuioa_clock_ns();
-    if (nuioa_profile_slice(s->profile, NUIOA_POLICY_BANDWIDTH, ranks, count, weight, &pairs,
-                            &pair_count, NULL))
-        return -ENOMEM;
-    sum->slice_s += 1e-9 * (double)(nuioa_clock_ns() - start_ns) / sum->nodes;
-    free(pairs);
-    uint64_t bytes =
-        2 * sizeof(uint32_t) + count * sizeof(*weight) + (uint64_t)pair_count * sizeof(*pairs);
-    sum->all_bytes += bytes;
-    if (bytes > sum->largest_bytes) {
-        sum->largest_bytes = bytes;
-        sum->ranks = count;
-        sum->pairs = pair_count;
-    }
-    return 0;
-}
-
-static int add_slices(struct summary *s, const uint32_t *node_of, uint32_t nodes)
-{
-    uint32_t count = s->profile->rank_count;
-    uint32_t *ranks = nuioa_arena_take(&s->arena, count, sizeof(*ranks));
-    double *weight = nuioa_arena_take(&s->arena, count, sizeof(*weight));
-    int rc = weight ? 0 : -ENOMEM;
-    s->slices.nodes = nodes;
-    for (uint32_t node = 0; node < nodes && !rc; node++)
-        rc = add_slice(s, ranks, ranks_on(node_of, count, node, ranks), weight);
-    return rc;
-}
-
-/* Computes the summary of a profile, which is merged, and gets an index. If `nodes` is 0, no layout
- * was asked for: each rank is a node in `traffic`, shares are for several usual layouts, and there
- * are no slices. Returns 0 or -ENOMEM. In both cases the caller frees the arena. */
-static int summarise(struct summary *s, struct nuioa_profile *profile, enum nuioa_metric metric,
-                     uint32_t nodes, bool cyclic)
+/* Computes the summary of a profile, which is merged. If `nodes` is 0, no layout was asked for: each
+ * rank is a node in `traffic`, and shares are for several usual layouts. Returns 0 or -ENOMEM. In
+ * both cases the caller frees the arena. */
+static int summarise(struct summary *s, const struct nuioa_profile *profile,
+                     enum nuioa_metric metric, uint32_t nodes, bool cyclic)
 {
     uint32_t ranks = profile->rank_count;
     *s = (struct summary){ .profile = profile, .metric = metric };
@@ -234,8 +174,7 @@ static int summarise(struct summary *s, struct nuioa_profile *profile, enum nuio
     add_shares(s, node_of, nodes, cyclic);
     if (nodes)
         lay_out(node_of, ranks, nodes, cyclic);
-    if (nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic) ||
-        nuioa_profile_index(profile) || (nodes && add_slices(s, node_of, nodes)))
+    if (nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic))
         return -ENOMEM;
     for (uint32_t i = 0; i < ranks; i++)
         s->heaviest[i] = i;
@@ -281,19 +220,6 @@ static void print_shares(const struct summary *s)
                100 * s->shares[i].msgs);
 }
 
-static void print_slices(const struct summary *s)
-{
-    const struct slices *l = &s->slices;
-    char largest[24], all[24];
-    if (!l->nodes)
-        return;
-    printf(
-        "\nwhat nodes take of it: at most %s a node (%u ranks, %u pairs among them), %s in all\n",
-        tool_bytes((double)l->largest_bytes, largest), l->ranks, l->pairs,
-        tool_bytes((double)l->all_bytes, all));
-    printf("read in %.0f ms, sliced in %.3f ms a node\n", 1e3 * l->read_s, 1e3 * l->slice_s);
-}
-
 static int print_text(const struct summary *s)
 {
     char bytes[24], large[24], coll[24];
@@ -311,7 +237,6 @@ static int print_text(const struct summary *s)
         puts("off the node only, as recorded: pairs of ranks are unknown");
     print_heaviest(s);
     print_shares(s);
-    print_slices(s);
     return TOOL_DONE;
 }
 
@@ -332,14 +257,6 @@ static json_t *rank_json(const struct summary *s, uint32_t rank)
                      number(t->large_recv_bytes), "weight", heaviness(s, t));
 }
 
-static json_t *slices_json(const struct slices *l)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "nodes", (json_int_t)l->nodes,
-                     "largest_bytes", (json_int_t)l->largest_bytes, "ranks", (json_int_t)l->ranks,
-                     "pairs", (json_int_t)l->pairs, "bytes", (json_int_t)l->all_bytes, "read_ms",
-                     1e3 * l->read_s, "slice_ms", 1e3 * l->slice_s);
-}
-
 static int print_json(const struct summary *s)
 {
     static const char *const metrics[] = { "size", "msg", "avg" };
@@ -358,8 +275,6 @@ static int print_json(const struct summary *s)
                   p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
                   number(s->msgs), "large_bytes", number(s->large_bytes), "coll_bytes",
                   number(s->coll_bytes), "heaviest", ranks, "off_node", shares);
-    if (s->slices.nodes)
-        json_object_set_new(o, "slices", slices_json(&s->slices));
     return tool_json_print(o, 1);
 }
 
@@ -444,11 +359,9 @@ static int answer(const struct job *job)
 {
     struct nuioa_profile profile;
     struct summary summary;
-    int64_t start_ns = nuioa_clock_ns();
     int rc = load(job, &profile);
     if (rc)
         return rc;
-    double read_s = 1e-9 * (double)(nuioa_clock_ns() - start_ns);
     nuioa_profile_merge(&profile);
     if (job->node_count > profile.rank_count)
         rc = tool_fail("--nodes: %u nodes are more than the %u ranks", job->node_count,
@@ -459,7 +372,6 @@ static int answer(const struct job *job)
     if (!rc && (!job->out || job->json)) {
         if (summarise(&summary, &profile, job->metric, job->node_count, job->cyclic))
             rc = tool_fail("out of memory");
-        summary.slices.read_s = read_s;
         if (!rc)
             rc = job->json ? print_json(&summary) : print_text(&summary);
         nuioa_arena_free(&summary.arena);

@@ -10,18 +10,10 @@
 #define SENT_SHARE 0.05  /* the weight of a sent byte; that of a received one is 1 */
 #define SMALL_SHARE 0.18 /* the weight of a byte received in a small message */
 
-static void drop_index(struct nuioa_profile *profile)
-{
-    free(profile->first_of);
-    free(profile->flows_of);
-    profile->first_of = profile->flows_of = NULL;
-}
-
 void nuioa_profile_free(struct nuioa_profile *profile)
 {
     free(profile->ranks);
     free(profile->flows);
-    drop_index(profile);
     memset(profile, 0, sizeof(*profile));
 }
 
@@ -39,7 +31,6 @@ void nuioa_profile_merge(struct nuioa_profile *profile)
 {
     struct nuioa_flow *flows = profile->flows;
     uint32_t kept = 0;
-    drop_index(profile);
     if (profile->flow_count)
         qsort(flows, profile->flow_count, sizeof(*flows), compare_flows);
     for (uint32_t i = 0; i < profile->flow_count; i++) {
@@ -135,37 +126,4 @@ void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnin
             "the profile has 'rank' and 'pair' lines for %u rank%s, the first is rank %u: 'rank' "
             "lines are ignored. Remove the 'rank' or the 'pair' lines",
             unused, unused == 1 ? "" : "s", first);
-}
-
-/* Counting sort. flows_of keeps the order of the flows, so that sums are the same, rounding
- * included, with an index and without. */
-int nuioa_profile_index(struct nuioa_profile *profile)
-{
-    drop_index(profile);
-    uint32_t *first = calloc((size_t)profile->rank_count + 2, sizeof(*first));
-    uint32_t *flows = malloc(((size_t)profile->flow_count * 2 + 1) * sizeof(*flows));
-    if (!first || !flows) {
-        free(first);
-        free(flows);
-        return -ENOMEM;
-    }
-    /* Counts are two entries higher than the rank. Filling moves each begin up to the next rank's,
-     * which then is where it belongs. */
-    for (uint32_t i = 0; i < profile->flow_count; i++) {
-        const struct nuioa_flow *f = &profile->flows[i];
-        first[f->source + 2]++;
-        if (f->source != f->target)
-            first[f->target + 2]++;
-    }
-    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
-        first[rank + 2] += first[rank + 1];
-    for (uint32_t i = 0; i < profile->flow_count; i++) {
-        const struct nuioa_flow *f = &profile->flows[i];
-        flows[first[f->source + 1]++] = i;
-        if (f->source != f->target)
-            flows[first[f->target + 1]++] = i;
-    }
-    profile->first_of = first;
-    profile->flows_of = flows;
-    return 0;
 }

@@ -49,16 +49,13 @@ struct nuioa_profile {
     /* Some bytes of the profile are in large messages. If none are, the profile does not tell large
        messages from small ones: most formats cannot. */
     bool has_large;
-    /* The index, or NULL. The flows that rank r sends or receives are
-       flows[flows_of[first_of[r]]] .. flows[flows_of[first_of[r + 1] - 1]]. */
-    uint32_t *first_of, *flows_of;
 };
 
 /* The meaning of the numbers of a matrix, as in TreeMatch: bytes, messages, bytes per message. */
 enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
 
 /* Sorts profile->flows by source and target in place, those of collectives after the others, and
- * adds up those of one pair and kind. Frees the index. It cannot fail. */
+ * adds up those of one pair and kind. It cannot fail. */
 void nuioa_profile_merge(struct nuioa_profile *profile);
 
 /* Fills the caller's traffic[rank_count] with what each rank exchanges with other nodes.
@@ -82,11 +79,6 @@ int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *n
  * messages may be large; if it is true, large_recv_bytes counts for recv_bytes at the most. */
 double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_policy policy,
                             bool has_large);
-
-/* Makes the index in O(flows). After that a slice costs no more than the flows of its own ranks;
- * srun makes a slice for each node. An older index is freed. Returns 0; or -ENOMEM, and there is no
- * index. nuioa_profile_free frees the index too. */
-int nuioa_profile_index(struct nuioa_profile *profile);
 
 /* The longest text of nuioa_profile_why, with the '\0'. */
 #define NUIOA_PROFILE_WHY_MAX 160

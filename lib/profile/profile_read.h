@@ -40,8 +40,7 @@ enum nuioa_profile_format {
  * nuioa_profile_free. Or returns a negative errno with *err, and *profile is empty: -EINVAL if the
  * content is wrong (*err begins with "FILE:LINE: ", or with "FILE: " if something is missing) or
  * `path` is no regular file, -EFBIG if a file is too large, -E2BIG if the files of a directory have
- * too many flows, -ENOMEM, -EIO if reading failed, or that of open. The profile has no index
- * yet. */
+ * too many flows, -ENOMEM, -EIO if reading failed, or that of open. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 
 /* Reads one file in any format, and keeps of its flows only those that one of ranks[count] sends or

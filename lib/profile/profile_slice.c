@@ -12,7 +12,7 @@ struct member {
 };
 
 struct slicer {
-    const struct nuioa_profile *profile; /* with an index */
+    const struct nuioa_profile *profile;
     enum nuioa_policy policy;
     uint32_t count;
     struct member *members;    /* [count], ascending by rank */
@@ -43,7 +43,7 @@ static uint32_t local_of(const struct slicer *s, uint32_t rank)
 static int slicer_open(struct slicer *s, const uint32_t *ranks)
 {
     size_t room = s->count ? s->count : 1;
-    s->members = malloc(room * sizeof(*s->members));
+    s->members = calloc(room, sizeof(*s->members));
     s->off = calloc(room, sizeof(*s->off));
     s->paired = calloc(room, sizeof(*s->paired));
     if (!s->members || !s->off || !s->paired)
@@ -86,43 +86,35 @@ static uint32_t merge_pairs(struct nuioa_pair *pairs, uint32_t count)
     return kept;
 }
 
-/* Goes through the flows of one rank, whose local rank is `me`. With pairs == NULL it adds the
- * traffic with other nodes to s->off; otherwise it stores the flows to local ranks in `pairs`.
- * Returns the number of flows to local ranks. Only the sender counts a flow, so that none is
- * counted twice. */
-static uint32_t walk_flows(struct slicer *s, uint32_t rank, uint32_t me, struct nuioa_pair *pairs)
+/* Goes through all flows. With pairs == NULL it adds those that leave or reach the node to s->off;
+ * otherwise it stores those between two of its ranks in `pairs`. Returns the number of these. */
+static uint32_t walk(struct slicer *s, struct nuioa_pair *pairs)
 {
-    const struct nuioa_profile *p = s->profile;
-    struct nuioa_traffic *off = &s->off[me];
     uint32_t found = 0;
-    for (uint32_t at = p->first_of[rank]; at < p->first_of[rank + 1]; at++) {
-        const struct nuioa_flow *f = &p->flows[p->flows_of[at]];
-        bool sends = f->source == rank;
-        uint32_t other = local_of(s, sends ? f->target : f->source);
-        s->paired[me] = true;
-        if (other == NOT_LOCAL && !pairs) {
-            *(sends ? &off->sent_bytes : &off->recv_bytes) += f->bytes;
-            *(sends ? &off->sent_msgs : &off->recv_msgs) += f->msgs;
-            off->large_recv_bytes += sends ? 0 : f->large_bytes;
-        } else if (other != NOT_LOCAL && other != me && sends) {
+    for (uint32_t i = 0; i < s->profile->flow_count; i++) {
+        const struct nuioa_flow *f = &s->profile->flows[i];
+        uint32_t from = local_of(s, f->source), to = local_of(s, f->target);
+        if (from != NOT_LOCAL)
+            s->paired[from] = true;
+        if (to != NOT_LOCAL)
+            s->paired[to] = true;
+        if (from != NOT_LOCAL && to != NOT_LOCAL && from != to) {
             if (pairs)
                 pairs[found] = (struct nuioa_pair){
-                    .first = me < other ? me : other,
-                    .second = me < other ? other : me,
+                    .first = from < to ? from : to,
+                    .second = from < to ? to : from,
                     .bytes = s->policy == NUIOA_POLICY_LATENCY ? f->msgs : f->bytes,
                 };
             found++;
+        } else if (!pairs && from != NOT_LOCAL && to == NOT_LOCAL) {
+            s->off[from].sent_bytes += f->bytes;
+            s->off[from].sent_msgs += f->msgs;
+        } else if (!pairs && from == NOT_LOCAL && to != NOT_LOCAL) {
+            s->off[to].recv_bytes += f->bytes;
+            s->off[to].recv_msgs += f->msgs;
+            s->off[to].large_recv_bytes += f->large_bytes;
         }
     }
-    return found;
-}
-
-static uint32_t walk(struct slicer *s, const uint32_t *ranks, struct nuioa_pair *pairs)
-{
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (ranks[i] < s->profile->rank_count)
-            found += walk_flows(s, ranks[i], i, pairs ? pairs + found : NULL);
     return found;
 }
 
@@ -147,12 +139,12 @@ static int slice(struct slicer *s, const uint32_t *ranks, double *weight, struct
     int rc = slicer_open(s, ranks);
     if (rc)
         return rc;
-    uint32_t found = walk(s, ranks, NULL);
+    uint32_t found = walk(s, NULL);
     if (found) {
         *pairs = reallocarray(NULL, found, sizeof(**pairs));
         if (!*pairs)
             return -ENOMEM;
-        walk(s, ranks, *pairs);
+        walk(s, *pairs);
         *pair_count = merge_pairs(*pairs, found);
     }
     weigh_ranks(s, ranks, weight, warnings);
@@ -164,19 +156,10 @@ int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy p
                         struct nuioa_pair **pairs, uint32_t *pair_count,
                         struct nuioa_warnings *warnings)
 {
-    struct nuioa_profile indexed = *profile;
-    struct slicer s = { .profile = &indexed, .policy = policy, .count = count };
+    struct slicer s = { .profile = profile, .policy = policy, .count = count };
     *pairs = NULL;
     *pair_count = 0;
-    int rc = 0;
-    if (!indexed.first_of)
-        rc = nuioa_profile_index(&indexed);
-    if (!rc)
-        rc = slice(&s, ranks, weight, pairs, pair_count, warnings);
+    int rc = slice(&s, ranks, weight, pairs, pair_count, warnings);
     slicer_close(&s);
-    if (!profile->first_of) {
-        free(indexed.first_of);
-        free(indexed.flows_of);
-    }
     return rc;
 }

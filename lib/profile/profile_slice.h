@@ -22,8 +22,8 @@
  * frees the array with free(); it is NULL if there are none. Warnings are added to `warnings`,
  * which may be NULL.
  *
- * The cost is O(flows of these ranks) with an index and O(all flows) without. Several threads may
- * slice one profile, which is only read. Returns 0; or -ENOMEM, or -EINVAL if a rank is listed
+ * The cost is O(flows), which are those of these ranks if nuioa_profile_read_part has read the
+ * profile. Returns 0; or -ENOMEM, or -EINVAL if a rank is listed
  * twice, and weight[] is then undefined and *pairs NULL. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,

@@ -66,23 +66,9 @@ is "the share of one layout" \
     "$(json "[(*list(o.values())[:2], round(o['bytes']*9272)) for o in d['off_node']]")" \
     "[(2, 'cyclic', 1220)]"
 is "--json: keys" "$(json "*d")" \
-    "nuioa ranks pairs partial metric bytes msgs large_bytes coll_bytes heaviest off_node slices"
+    "nuioa ranks pairs partial metric bytes msgs large_bytes coll_bytes heaviest off_node"
 is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
     "rank sent_bytes recv_bytes sent_msgs recv_msgs large_recv_bytes weight"
-# A slice has two counts of 4 bytes, 4 weights of 8 and 6 pairs of 16.
-is "... nodes take" "$(json "(lambda s: [s[k] for k in ('nodes', 'largest_bytes', 'ranks', \
-    'pairs', 'bytes')])(d['slices'])")" "[2, 136, 4, 6, 272]"
-answers "... for a person" profile --nodes 2 "$work/example.mat"
-like "... in one line" "$out" 'at most 136 B a node \(4 ranks, 6 pairs among them\), 272 B in all'
-# 10,000 ranks communicate with 50 neighbours each; 64 are on a node.
-awk 'BEGIN { print "nuioa-profile 1\nranks 10000"
-    for (r = 0; r < 10000; r++)
-        for (k = 1; k <= 25; k++)
-            printf "pair %d %d 8 1 0\npair %d %d 8 1 0\n",
-                r, (r + k) % 10000, (r + k) % 10000, r }' \
-    >"$work/large"
-answers "10,000 ranks with 50 neighbours each" profile --nodes 157 "$work/large"
-like "... a slice is small" "$out" 'at most 20\.9 KB a node \(64 ranks, 1275 pairs among them\)'
 run profile "$work/example.mat" --out "$work/example.profile"
 is "--out says nothing" "$status|$out|$err" "0||"
 is "the profile places as the matrix does" "$(halves "$work/example.profile")" "04 15 26 37"
