@@ -16,13 +16,8 @@
 static int add_piece(struct rank_list *list, size_t room, char *piece)
 {
     uint32_t first, last, step = 1;
-    char *stride = strchr(piece, ':');
-    if (stride)
-        *stride++ = '\0';
-    char *end = strchr(piece, '-');
-    if (end)
-        *end++ = '\0';
-    if ((stride && !end) || nuioa_parse_u32(piece, UINT32_MAX - 2, &first) < 0 ||
+    char *stride = piece, *end = strsep(&stride, ":"), *begin = strsep(&end, "-");
+    if ((stride && !end) || nuioa_parse_u32(begin, UINT32_MAX - 2, &first) < 0 ||
         (stride && (nuioa_parse_u32(stride, UINT32_MAX, &step) < 0 || !step)))
         return -EINVAL;
     last = first;
@@ -54,23 +49,18 @@ static size_t room_for(const char *text)
 static int read_list(const char *name, struct rank_list *list)
 {
     const char *value = getenv(name);
-    char *text, *next;
     int rc = 0;
     if (!value || !*value)
         return 0;
     size_t room = room_for(value);
-    text = strdup(value);
+    char *text = strdup(value), *rest = text, *piece;
     list->ranks = malloc(room * sizeof(*list->ranks));
     if (!text || !list->ranks) {
         free(text);
         return -ENOMEM;
     }
-    for (char *piece = text; piece && !rc; piece = next) {
-        next = strchr(piece, ',');
-        if (next)
-            *next++ = '\0';
+    while (!rc && (piece = strsep(&rest, ",")))
         rc = add_piece(list, room, piece);
-    }
     free(text);
     if (rc || !list->count) {
         free(list->ranks);

@@ -37,8 +37,7 @@ static bool read_pci(const char *text, struct pci *pci)
 static bool same_pci(const char *text, const struct pci *pci)
 {
     struct pci other;
-    return read_pci(text, &other) && other.domain == pci->domain && other.bus == pci->bus &&
-           other.device == pci->device && other.function == pci->function;
+    return read_pci(text, &other) && !memcmp(&other, pci, sizeof(other));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -60,12 +59,10 @@ static bool separate(char *nics)
 static bool read_entry(char *text, struct gpu_nics_entry *entry)
 {
     struct pci pci;
-    char *nics = strchr(text, '=');
-    if (!nics)
-        return false;
-    *nics++ = '\0';
+    char *nics = text;
+    strsep(&nics, "=");
     *entry = (struct gpu_nics_entry){ text, nics };
-    return read_pci(text, &pci) && separate(nics);
+    return nics && read_pci(text, &pci) && separate(nics);
 }
 
 static size_t count_entries(const char *text)
@@ -78,16 +75,13 @@ static size_t count_entries(const char *text)
 
 int gpu_nics_parse(struct gpu_nics *table, const char *text)
 {
-    char *next;
     bool sound = true;
     table->text = strdup(text);
     table->entries = calloc(count_entries(text), sizeof(*table->entries));
     if (!table->text || !table->entries)
         return -ENOMEM;
-    for (char *entry = table->text; entry && sound; entry = next) {
-        next = strchr(entry, ';');
-        if (next)
-            *next++ = '\0';
+    char *rest = table->text, *entry;
+    while (sound && (entry = strsep(&rest, ";"))) {
         sound = read_entry(entry, &table->entries[table->count]);
         table->count += sound;
     }
