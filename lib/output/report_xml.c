@@ -2,6 +2,7 @@
 #include "output/report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,16 +53,6 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
         hwloc_obj_add_info(rank, "nuioaWhy", why))
         return -ENOMEM;
     return 0;
-}
-
-/* Returns the largest weight of a rank; 0 without hints. */
-static double heaviest(const struct nuioa_plan *plan)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        if (plan->assignments[i].weight > most)
-            most = plan->assignments[i].weight;
-    return most;
 }
 
 static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node, const char *name)
@@ -154,10 +145,12 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
 {
     hwloc_topology_t topology;
     const char *directory;
-    double most = heaviest(plan);
+    double most = 0; /* the largest weight of a rank; 0 without hints */
     int rc = nuioa_hwloc_open(&topology, source->topology, true, &directory, err);
     if (rc)
         return rc;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        most = fmax(most, plan->assignments[i].weight);
     for (uint32_t i = 0; !rc && i < plan->task_count; i++)
         rc = draw_rank(topology, plan, i, most, err);
     if (!rc &&
