@@ -147,8 +147,8 @@ const struct nuioa_option *nuioa_retired_find(enum nuioa_option_source source, c
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size);
 
-/* Prints the table of options for users to `out`, at most 100 columns wide: name, values, default and
- * meaning of each option, with admin options in a second table. */
+/* Prints the table of options for users to `out`, at most 100 columns wide: name, values, default
+ * and meaning of each option, with admin options in a second table. */
 void nuioa_options_help(FILE *out);
 
 /* Returns the name of a policy, "bandwidth" or "latency": a constant text. */

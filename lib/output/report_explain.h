@@ -6,9 +6,9 @@
 
 #include "output/report_table.h"
 
-/* The table of ranks, and the parts of the report that nuioa_report_text adds with `explain`. `node`
- * is the one that the plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
- * are not returned: the caller asks `out`, which stays open. */
+/* The table of ranks, and the parts of the report that nuioa_report_text adds with `explain`.
+ * `node` is the one that the plan was made for. If there is no memory for a table, one line says so
+ * instead. Errors of writing are not returned: the caller asks `out`, which stays open. */
 
 /* Prints the table of ranks. `host` is the name of the node; if it is NULL, the table has its long
  * form, which says why each rank is where it is. Returns which of the long form's own columns it
