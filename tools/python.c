@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+
 #include "tools/python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/tool.h"
+#include "util/subprocess.h"
 
 /* Finds a script beside this program; or where it is installed, also if the whole installation was
  * moved. Returns 0, or -1 if it is nowhere. */
@@ -47,4 +55,79 @@ int tool_python_exec(const char *script, int argc, char **argv)
     free(words);
     return tool_fail("%s: %s. This command requires it: install Python 3.6 or later", python,
                      strerror(error));
+}
+
+/* Returns a file in memory that has the text, or -1. It is none of the standard descriptors, which
+ * stay closed if they were. */
+static int file_of(const char *text)
+{
+    int low = memfd_create("nuioa", MFD_CLOEXEC);
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(low);
+    if (fd < 0 || (!nuioa_subprocess_write(fd, text, strlen(text)) && !lseek(fd, 0, SEEK_SET)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Blocks SIGCHLD and what stops a program, unless that is ignored. */
+static void block_signals(sigset_t *awaited, sigset_t *before)
+{
+    static const int stops[] = { SIGHUP, SIGINT, SIGTERM };
+    sigemptyset(awaited);
+    sigaddset(awaited, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    for (size_t i = 0; i < sizeof(stops) / sizeof(*stops); i++)
+        if (signal(stops[i], SIG_DFL) == SIG_IGN)
+            signal(stops[i], SIG_IGN);
+        else
+            sigaddset(awaited, stops[i]);
+    sigprocmask(SIG_BLOCK, awaited, before);
+}
+
+/* Runs the script, and hands signals on to it. Returns its exit status. */
+static int run(const char *script, int argc, char **argv, int in, int out)
+{
+    sigset_t awaited, before;
+    int status = TOOL_UNANSWERED << 8, number, stop = 0;
+    block_signals(&awaited, &before);
+    pid_t child = fork();
+    if (!child) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && dup2(in, STDIN_FILENO) >= 0 &&
+            dup2(out, STDOUT_FILENO) >= 0)
+            _exit(tool_python_exec(script, argc, argv));
+    }
+    if (child <= 0)
+        tool_fail("%s: %s", script, strerror(errno));
+    if (!child)
+        _exit(TOOL_UNANSWERED);
+    while (child > 0 && !waitpid(child, &status, WNOHANG))
+        if (!sigwait(&awaited, &number) && number != SIGCHLD)
+            kill(child, stop = number);
+    stop = WIFSIGNALED(status) ? WTERMSIG(status) : stop;
+    if (stop) {
+        tool_fail("stopped by signal %d", stop);
+        signal(stop, SIG_DFL);
+        raise(stop);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL); /* the signal arrives now */
+    return WEXITSTATUS(status);
+}
+
+int tool_python_run(const char *script, int argc, char **argv, const char *text, char **printed,
+                    size_t *length)
+{
+    int in = file_of(text), out = file_of("");
+    int rc = in < 0 || out < 0 ? tool_fail("%s: %s", script, strerror(errno))
+                               : run(script, argc, argv, in, out);
+    off_t size = lseek(out, 0, SEEK_END);
+    *printed = calloc(1, size > 0 ? (size_t)size + 1 : 1);
+    ssize_t got = *printed && size > 0 ? pread(out, *printed, (size_t)size, 0) : 0;
+    *length = got > 0 ? (size_t)got : 0;
+    if (!rc && got < size)
+        rc = tool_fail("%s: %s", script, strerror(errno));
+    close(in);
+    close(out);
+    return rc;
 }

@@ -56,8 +56,8 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         }
 }
 
-void nuioa_distance_print_section(const struct nuioa_node *node, const uint32_t *matrix,
-                                  const char *comment, FILE *out)
+static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
+                          const char *comment, FILE *out)
 {
     print_key(node, out);
     fprintf(out, "# %s\n", comment);
@@ -107,7 +107,7 @@ static void merge(const char *before, const struct nuioa_node *node, const uint3
     if (section == before)
         fputs(HEADER, out);
     print_piece(before, section, out);
-    nuioa_distance_print_section(node, matrix, comment, out);
+    print_section(node, matrix, comment, out);
     while (*section) {
         const char *end = next_section(section + strcspn(section, "\n"));
         if (strncmp(section, key, length))

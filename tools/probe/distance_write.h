@@ -3,7 +3,6 @@
 #define NUIOA_TOOL_PROBE_DISTANCE_WRITE_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "topology/node.h"
 #include "util/error.h"
@@ -24,9 +23,5 @@ int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
  * stays as it is. */
 int nuioa_distance_check_site(const char *path, const struct nuioa_node *node,
                               struct nuioa_error *err);
-
-/* Prints the section alone to `out`. */
-void nuioa_distance_print_section(const struct nuioa_node *node, const uint32_t *matrix,
-                                  const char *comment, FILE *out);
 
 #endif

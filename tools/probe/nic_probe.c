@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
-
 #include "tools/probe/nic_probe.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tools/json.h"
@@ -19,7 +15,6 @@
 #include "tools/python.h"
 #include "tools/tool.h"
 #include "topology/node_load.h"
-#include "util/new_file.h"
 
 /* --- the command line ------------------------------------------------------------------------- */
 
@@ -97,13 +92,14 @@ static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_num
     return object;
 }
 
-/* "numas": OS indexes of those beside it; "levels": its level from each of the node's; null:
- * unknown. */
-static json_t *nic_object(const struct nuioa_node *node, const struct nuioa_nic *nic, bool taken)
+/* "at": its index; "numas": OS indexes of those beside it; "levels": its level from each of the
+ * node's; null: unknown. */
+static json_t *nic_object(const struct nuioa_node *node, uint32_t at)
 {
     char label[48];
+    const struct nuioa_nic *nic = &node->nics[at];
     json_t *levels = nic->level ? tool_json_levels(nic->level, node->numa_count) : json_null();
-    return json_pack("{sb so so ss si ss so so}", "taken", taken, "name", tool_json_text(nic->name),
+    return json_pack("{si so so ss si ss so so}", "at", (int)at, "name", tool_json_text(nic->name),
                      "label", tool_json_text(nuioa_nic_label(nic, label, sizeof(label))), "cxi",
                      nic->cxi, "port", (int)nic->port, "kind", nuioa_nic_kind_name(nic->kind),
                      "numas", tool_json_set(nic->numas), "levels", levels);
@@ -119,44 +115,65 @@ static json_t *gpu_object(const struct nuioa_node *node, uint32_t gpu)
                      tool_json_set(node->gpus[gpu].numas));
 }
 
-/* "out", "heatmap": descriptors of the directories of these files, -1 if there are none; "groups":
- * of --number; 0 if it was not given. */
-static json_t *describe(const struct probe *p, const bool *taken, int out, int heatmap)
+/* Returns what the script reads, which the caller frees; NULL: out of memory. "groups": of
+ * --number; 0 if it was not given. */
+static char *describe(const struct probe *p, const bool *taken)
 {
     const struct nuioa_node *node = &p->node;
     json_t *numas = json_array(), *nics = json_array(), *gpus = json_array();
     for (uint32_t i = 0; i < node->numa_count; i++)
         numas = tool_json_add(numas, numa_object(node, &node->numas[i]));
     for (uint32_t i = 0; i < node->nic_count; i++)
-        nics = tool_json_add(nics, nic_object(node, &node->nics[i], taken[i]));
+        nics = taken[i] ? tool_json_add(nics, nic_object(node, i)) : nics;
     for (uint32_t i = 0; p->nic.gpus && i < node->gpu_count; i++)
         gpus = tool_json_add(gpus, gpu_object(node, i));
-    return json_pack("{so sb si si si si si so so so}", "host", tool_json_text(node->host), "json",
-                     p->json, "rounds", (int)p->nic.rounds, "limit_s", (int)p->nic.limit_s, "out",
-                     out, "heatmap", heatmap, "groups", (int)p->nic.groups, "numas", numas, "nics",
-                     nics, "gpus", gpus);
-}
-
-/* Makes what the script reads its standard input. */
-static int give(const struct probe *p, const bool *taken, int out, int heatmap)
-{
-    json_t *task = describe(p, taken, out, heatmap);
+    json_t *task = json_pack("{so si si si so so so}", "host", tool_json_text(node->host), "rounds",
+                             (int)p->nic.rounds, "limit_s", (int)p->nic.limit_s, "groups",
+                             (int)p->nic.groups, "numas", numas, "nics", nics, "gpus", gpus);
     char *text = task ? json_dumps(task, JSON_ENSURE_ASCII | JSON_COMPACT) : NULL;
     json_decref(task);
-    int fd = text ? memfd_create("nuioa", 0) : -1;
-    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
-    if (!file)
-        return tool_fail("nuioa probe: %s", strerror(text ? errno : ENOMEM));
-    fprintf(file, "%s\n", text);
-    free(text);
-    nuioa_distance_print_section(
-        &p->node, p->node.distance.matrix,
-        "nuioa probe --nic; distances between NUMA nodes as they were known", file);
-    if (fflush(file) || lseek(fd, 0, SEEK_SET) || dup2(fd, STDIN_FILENO) < 0)
-        return tool_fail("nuioa probe: %s", strerror(errno));
-    if (fd != STDIN_FILENO)
-        fclose(file);
-    return 0;
+    return text;
+}
+
+/* --- what it answers -------------------------------------------------------------------------- */
+
+/* Puts medians beside what is known of the NICs. Each of `figures` is five numbers: the indexes of
+ * the NIC and the NUMA node, the quantity, the median, and how values spread. Returns false without
+ * memory. */
+static bool take_figures(struct probe *p, const char *figures)
+{
+    unsigned at, numa, quantity;
+    double median, mad;
+    int used;
+    while (sscanf(figures, "%u %u %u %lf %lf%n", &at, &numa, &quantity, &median, &mad, &used) > 4) {
+        if (at >= p->node.nic_count || numa >= p->node.numa_count)
+            return false;
+        struct nuioa_nic *nic = &p->node.nics[at];
+        if (!nic->measured)
+            nic->measured = calloc(p->node.numa_count, sizeof(*nic->measured));
+        if (!nic->measured)
+            return false;
+        struct nuioa_nic_measured *m = &nic->measured[numa];
+        *(quantity == 0 ? &m->write_mb_s : quantity == 1 ? &m->read_mb_s : &m->latency_ns) = median;
+        m->n = p->nic.rounds;
+        m->mad = mad;
+        figures += used;
+    }
+    return true;
+}
+
+static int write_files(struct probe *p, const char *figures, const char *json)
+{
+    struct nuioa_error err;
+    if (p->heatmap && probe_heatmap(json, p->heatmap))
+        return TOOL_UNANSWERED;
+    if (p->out && !take_figures(p, figures))
+        return tool_fail("out of memory");
+    if (p->out && nuioa_distance_write_site(
+                      p->out, &p->node, p->node.distance.matrix,
+                      "nuioa probe --nic; distances between NUMA nodes as they were known", &err))
+        return tool_fail("%s", err.text);
+    return TOOL_DONE;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -178,44 +195,30 @@ static int take_nics(const struct probe *p, bool *taken)
     return count ? TOOL_DONE : TOOL_UNANSWERED;
 }
 
-/* Makes sure that a file can be written; *directory and *name say where. Without a file they are -1
- * and "". */
-static int find_place(const char *path, int *directory, char name[NAME_MAX + 1],
-                      struct nuioa_error *err)
+/* Has the script measure, writes the files and prints the answer. Returns the exit status. */
+static int measure(struct probe *p, const bool *taken)
 {
-    struct nuioa_new_file file;
-    *directory = -1;
-    *name = '\0';
-    int rc = path ? nuioa_new_file_open(&file, path, err) : 0;
-    if (!path || rc)
-        return rc;
-    strcpy(name, file.name);
-    *directory = fcntl(file.directory, F_DUPFD, 3);
-    nuioa_new_file_close(&file, false, path, NULL);
-    return *directory < 0 ? nuioa_fail(err, -errno, "%s: %s", path, strerror(errno)) : 0;
-}
-
-/* Becomes the script, or returns the exit status. */
-static int become_script(struct probe *p, const bool *taken)
-{
-    struct nuioa_error err;
-    int out, picture;
-    char out_name[NAME_MAX + 1], picture_name[NAME_MAX + 1], none[] = "";
-    if ((p->out && nuioa_distance_check_site(p->out, &p->node, &err)) ||
-        find_place(p->out, &out, out_name, &err) ||
-        find_place(p->heatmap, &picture, picture_name, &err))
-        return tool_fail("%s", err.text);
-    if (p->heatmap && probe_heatmap_check(p->heatmap))
-        return TOOL_UNANSWERED;
-    const char *words[] = { "probe",
-                            p->out ? p->out : none,
-                            out_name,
-                            p->heatmap ? p->heatmap : none,
-                            picture_name,
-                            p->nic.tool ? p->nic.tool : none,
-                            p->nic.number ? p->nic.number : none };
-    int rc = give(p, taken, out, picture);
-    return rc ? rc : tool_python_exec("probe-nic.py", 7, (char **)words);
+    enum { FIGURES, JSON, REPORT, WHY, TEXTS }; /* "nothing was measured" says why */
+    const char *words[] = { "probe", p->nic.tool ? p->nic.tool : "",
+                            p->nic.number ? p->nic.number : "" };
+    const char *texts[TEXTS] = { "", "", "", "" };
+    char *task = describe(p, taken), *answer = NULL;
+    size_t length = 0;
+    int rc = task ? tool_python_run("probe-nic.py", 3, (char **)words, task, &answer, &length)
+                  : tool_fail("out of memory");
+    for (size_t i = 0, at = 0; i < TEXTS && at < length; at += strlen(answer + at) + 1)
+        texts[i++] = answer + at;
+    if (*texts[WHY])
+        rc = tool_fail("%s", texts[WHY]);
+    if (!rc)
+        rc = write_files(p, texts[FIGURES], texts[JSON]);
+    if (length)
+        puts(texts[p->json ? JSON : REPORT]);
+    if (!rc && p->out && !p->json)
+        printf("written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
+    free(answer);
+    free(task);
+    return rc;
 }
 
 int probe_nic(struct probe *p)
@@ -235,8 +238,12 @@ int probe_nic(struct probe *p)
     if (!taken)
         return tool_fail("out of memory");
     int rc = take_nics(p, taken);
+    if (!rc && p->out && nuioa_distance_check_site(p->out, &p->node, &err))
+        rc = tool_fail("%s", err.text);
+    if (!rc && p->heatmap)
+        rc = probe_heatmap_check(p->heatmap);
     if (!rc)
-        rc = become_script(p, taken);
+        rc = measure(p, taken);
     free(taken);
     return rc;
 }

@@ -8,9 +8,9 @@ struct probe;
  * or TOOL_USAGE after a message. */
 int probe_nic_check(struct probe *probe);
 
-/* Runs `nuioa probe --nic`: finds the NICs and opens the directories of the files, and becomes the
- * script probe-nic.py, which measures. Returns only if that fails: the exit status (tool.h), after
- * a message. */
+/* Runs `nuioa probe --nic`: finds the NICs, has the script probe-nic.py measure, writes the files
+ * and prints the answer. Returns the exit status (tool.h), after a message unless it is
+ * TOOL_DONE. */
 int probe_nic(struct probe *probe);
 
 #endif
