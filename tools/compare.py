@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuioa compare: runs a program several times without and with nuioa, and says whether it is
 faster. tools/python.c starts it; Python 3.6 and its standard library are enough."""
-import glob
 import json
 import math
 import os
@@ -13,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_right
 from contextlib import suppress
+from glob import escape, glob
 from types import SimpleNamespace
 
 USAGE = """\
@@ -40,19 +41,20 @@ Exit status: 0 whatever the verdict, 1 if a run failed or was interrupted.
 """
 
 
-class Failure(Exception):
-    """One line for the user, and the exit status if that is not 1."""
-
-
-def usage(line):
-    return Failure(line + "; see nuioa compare --help", 2)
-
-
 def say(text):
     """A line for people, on stderr, without characters that could control a terminal."""
     line = "".join(c if c.isprintable() else "?" for c in text) + "\n"
     with suppress(OSError):
         os.write(2, os.fsencode(line))
+
+
+def fail(line, status=1):
+    say("nuioa: " + line[:255])
+    sys.exit(status)
+
+
+def usage(line):
+    fail(line + "; see nuioa compare --help", 2)
 
 
 # --- the verdict ----------------------------------------------------------------------------------
@@ -84,24 +86,19 @@ def subset_sums(numbers):
     """The sums of all subsets, in ascending order."""
     sums = [0.0]
     for number in numbers:
-        sums = sorted(sums + [s + number for s in sums])
-    return sums
+        sums += [s + number for s in sums]
+    return sorted(sums)
 
 
 def upper_share(logs, centre):
     """The share of all patterns of signs whose sum is at least the sum of the logarithms less
     `centre` each. A pattern turns the signs of a subset, and is counted if the sum of that subset
-    is not above 0: each sum of one half goes with a first part of those of the other half."""
+    is not above 0."""
     shifted = [x - centre for x in logs]
     zero = 1e-12 * math.fsum(map(abs, shifted))  # sums of equal numbers differ by rounding
     half = len(logs) // 2
     first, second = subset_sums(shifted[:half]), subset_sums(shifted[half:])
-    counted, k = 0, len(second)
-    for one in first:
-        while k and one + second[k - 1] > zero:
-            k -= 1
-        counted += k
-    return counted / (len(first) * len(second))
+    return sum(bisect_right(second, zero - s) for s in first) / (len(first) * len(second))
 
 
 def low_end(logs, level):
@@ -153,40 +150,28 @@ class Verdict:
 # --- the runs -------------------------------------------------------------------------------------
 
 END_S = 20  # how long srun may take to end its step after SIGTERM, before it is killed
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def end_all(child):
-    """Ends the child, and what is left of its process group: srun ends its step at SIGTERM."""
-    for number in signal.SIGTERM, signal.SIGKILL:
-        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.killpg(child.pid, number)
-            child.wait(END_S)
+INTERRUPTS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+AWAITED = INTERRUPTS | {signal.SIGCHLD}  # blocked, and taken by sigwait()
 
 
 class Runs:
-    """Runs the program, and keeps what it prints in files of `directory`. Meanwhile each of
-    INTERRUPTS raises KeyboardInterrupt, once, while `interruptible`."""
+    """Runs the program, and keeps what it prints in files of `directory`, and its times."""
 
-    def __init__(self, asked, directory):
-        self.asked, self.directory, self.interruptible = asked, directory, True
-        self.actions = [(number, signal.signal(number, self.interrupt)) for number in INTERRUPTS]
-        self.environment = dict(os.environ)
+    def __init__(self, asked):
+        self.asked, self.environment = asked, dict(os.environ)
+        self.report, self.without, self.with_, self.verdict = "", [], [], None
+        try:
+            if asked.keep:
+                os.mkdir(asked.keep)
+            self.directory = asked.keep or os.path.basename(
+                tempfile.mkdtemp(prefix="nuioa-compare.", dir="."))
+        except OSError as e:
+            fail("%s%s: %s" % ("--keep: " if asked.keep else "", e.filename, e.strerror))
         with open("/proc/self/environ", "rb") as file:
             if b"\0LC_CTYPE=" not in b"\0" + file.read():
                 self.environment.pop("LC_CTYPE", None)  # Python's own, in the C locale
-
-    def interrupt(self, _number, _frame):
-        if self.interruptible:
-            self.interruptible = False
-            raise KeyboardInterrupt
-
-    def begin(self):
-        """What a child does: its own process group, so that a signal reaches all that it starts."""
-        os.setpgid(0, 0)
-        for number, action in self.actions:
-            signal.signal(number, action)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -197,42 +182,37 @@ class Runs:
                 yield os.fsdecode(line.rstrip(b"\n"))
 
     def command(self, words, variables, name):
-        """Runs one command, with an empty standard input. It must end with status 0."""
+        """Runs one command, with an empty standard input. It must end with status 0. Its own
+        process group gets SIGTERM if this program is interrupted: srun then ends its step."""
         with open(self.path(name + ".out"), "xb") as out, \
                 open(self.path(name + ".err"), "xb") as err:
-            signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
-            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                     env=dict(self.environment, **variables),
-                                     preexec_fn=self.begin)
-            try:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
-                status = child.wait()
-            except KeyboardInterrupt:
-                end_all(child)
-                raise
-        if status:
+            child = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                env=dict(self.environment, **variables),
+                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED))
+        while child.poll() is None:
+            if signal.sigwait(AWAITED) in INTERRUPTS:
+                for number in signal.SIGTERM, signal.SIGKILL:
+                    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                        os.killpg(child.pid, number)
+                        child.wait(END_S)
+                tell(self)
+                fail("interrupted after %d pairs" % len(self.with_))
+        if child.returncode:
             what = words[0] if words is self.asked.program else "the command of --before"
-            how = "ended with status %d" if status > 0 else "was ended by signal %d"
+            how = "ended with status %d" if child.returncode > 0 else "was ended by signal %d"
             said = self.last_line(name)
-            raise Failure("%.40s %s, so nothing is compared%s" %
-                          (what, how % abs(status), said and "; it said: " + said[:119]))
+            fail("%.40s %s, so nothing is compared%s" % (
+                what, how % abs(child.returncode), said and "; it said: " + said[:119]))
 
     def last_line(self, name):
         """The last line that the program has printed to its standard error. nuioa's tables, lines
         with two blanks below a line of nuioa's, are passed over; other lines of nuioa's and of
         srun's count if there are none of the program's."""
-        line = head = own = ""
-        table = False
-        for text in self.lines(name + ".err"):
-            table = bool(table or head) and text.startswith("  ")
-            if head and not table:
-                own = head
-            head = text if text.startswith("nuioa: ") else ""
-            if text.startswith("srun: "):
-                own = text
-            elif text and not head and not table:
-                line = text
-        return line or head or own
+        text = re.sub("(?m)^nuioa: .*(\n  .*)+", "", "\n".join(self.lines(name + ".err")))
+        lines = [line for line in text.split("\n") if line]
+        own = [line for line in lines if not line.startswith(("nuioa: ", "srun: "))]
+        return (own or lines or [""])[-1]
 
     def once(self, variables, name):
         """Runs --before and then the program; returns its time in seconds, above 0."""
@@ -247,15 +227,13 @@ class Runs:
         """The last match counts: programs print a total at their end."""
         seconds = 0
         for end in ".out", ".err":
-            for line in self.lines(name + end) if not seconds else ():
-                match = self.asked.time.search(line)
-                text = match and ((match.re.groups and match.group(1)) or match.group())
-                if text and re.fullmatch("[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?", text):
+            for match in filter(None, map(self.asked.time.search, self.lines(name + end))):
+                text = (match.re.groups and match.group(1)) or match.group()
+                if re.fullmatch("[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?", text):
                     seconds = float(text) if 1e-99 < float(text) < 1e99 else seconds
-        if not seconds:
-            raise Failure("%s: no line has a time above 0 that --time matches" %
-                          self.path(name + ".out"))
-        return seconds
+            if seconds:
+                return seconds
+        fail("%s: no line has a time above 0 that --time matches" % self.path(name + ".out"))
 
 
 def question(names, theirs):
@@ -263,7 +241,7 @@ def question(names, theirs):
     stays; one that is compared is left alone."""
     prefix = os.path.normpath(os.path.realpath(__file__) + "/../../..")
     found = [path for libraries in ("lib", "lib64", "lib/*") for path in
-             glob.glob(glob.escape(prefix) + "/" + libraries + "/nuioa/libnuioa-preload.so")]
+             glob(escape(prefix) + "/" + libraries + "/nuioa/libnuioa-preload.so")]
     if not names or not found or "LD_PRELOAD" in names:
         return {}
     return {"NUIOA_COMPARE_SET": ",".join(names),
@@ -279,10 +257,10 @@ def warm_up(runs, with_):
     answers = [line[len("nuioa: compare: "):] for line in said  # of mpi/known.c
                if line.startswith("nuioa: compare: ")]
     if answers and answers[0] != "asked":
-        raise Failure("--set: %s: nothing is compared" % answers[0])
+        fail("--set: %s: nothing is compared" % answers[0])
     if not names and not said:
-        raise Failure("the run with nuioa printed no report (%s): is the plugin there? Try "
-                      "srun --nuioa=report hostname" % runs.path("warm-up.err"))
+        fail("the run with nuioa printed no report (%s): is the plugin there? Try srun "
+             "--nuioa=report hostname" % runs.path("warm-up.err"))
     say("nuioa compare: the first run is not counted; what runs print is in " + runs.directory)
     doubted = [name for name in names
                if not answers or not name.startswith(("OMPI_MCA_", "MPIR_CVAR_"))]
@@ -292,24 +270,24 @@ def warm_up(runs, with_):
     return said[0][:159] if not names else ""
 
 
-def compare(runs, result):
+def compare(runs):
     """Makes pairs until they have decided, or cannot."""
     asked, sides = runs.asked, {"without": {"SLURM_NUIOA": "report,off"}}
     sides["with"] = dict(asked.set, SLURM_NUIOA="report,off" if asked.set else "report,on")
-    result.report = warm_up(runs, sides["with"])
+    runs.report = warm_up(runs, sides["with"])
     number, wanted = 0, asked.pairs or PAIRS_MIN
     while number < wanted:
         number += 1
         seconds = {name: runs.once(sides[name], "%02d-%s" % (number, name))
                    for name in random.SystemRandom().sample(sorted(sides), 2)}
-        result.without.append(seconds["without"])
-        result.with_.append(seconds["with"])
+        runs.without.append(seconds["without"])
+        runs.with_.append(seconds["with"])
         say("nuioa compare: pair %d of %d: without %s s, with %s s" %
             (number, wanted, three_digits(seconds["without"]), three_digits(seconds["with"])))
         if number == wanted:
-            verdict = Verdict(result.without, result.with_, asked.pairs)
+            verdict = Verdict(runs.without, runs.with_, asked.pairs)
             wanted = asked.pairs or verdict.next_look()
-            result.verdict = verdict if number == wanted else None
+            runs.verdict = verdict if number == wanted else None
 
 
 # --- what is printed ------------------------------------------------------------------------------
@@ -318,15 +296,15 @@ def three_digits(seconds):
     return "%.*f" % (sum(seconds < limit for limit in (1, 10, 100)), seconds)
 
 
-def as_text(result, variables):
-    v, text = result.verdict, ""
-    what = ["%s=%s" % item for item in variables.items()] or ["nuioa"]
-    if result.with_:
+def as_text(runs):
+    v, text = runs.verdict, ""
+    what = ["%s=%s" % item for item in runs.asked.set.items()] or ["nuioa"]
+    if runs.with_:
         text += "without %s%s: median %s s; with: median %s s; %d pairs\n" % (
-            what[0], ", ..." if what[1:] else "", three_digits(statistics.median(result.without)),
-            three_digits(statistics.median(result.with_)), len(result.with_))
-    if result.report:
-        text += "what it did: %s\n" % result.report
+            what[0], ", ..." if what[1:] else "", three_digits(statistics.median(runs.without)),
+            three_digits(statistics.median(runs.with_)), len(runs.with_))
+    if runs.report:
+        text += "what it did: %s\n" % runs.report
     if not v:
         return text
     text += "with / without: ratio %.3f, and with 95 %% confidence from %.3f to %.3f\n" % (
@@ -341,11 +319,11 @@ def as_text(result, variables):
     return text + "\n"
 
 
-def as_json(result):
-    v = result.verdict
+def as_json(runs):
+    v = runs.verdict
     return json.dumps({
-        "nuioa": 1, "pairs": len(result.with_), "without_s": rounded(result.without),
-        "with_s": rounded(result.with_), "ratio": v and rounded([v.ratio])[0],
+        "nuioa": 1, "pairs": len(runs.with_), "without_s": rounded(runs.without),
+        "with_s": rounded(runs.with_), "ratio": v and rounded([v.ratio])[0],
         "interval": v and rounded(v.interval()), "verdict": v and v.word,
         "detectable": v and rounded([v.detectable])[0]}, indent=1) + "\n"
 
@@ -355,17 +333,61 @@ def rounded(numbers):
     return [float("%.15g" % number) for number in numbers]
 
 
+def write(text):
+    try:
+        with open(1, "wb", closefd=False) as out:
+            out.write(os.fsencode(text))
+    except OSError as e:
+        fail("standard output: " + e.strerror)
+
+
+def tell(runs):
+    write(as_json(runs) if runs.asked.json else as_text(runs))
+
+
 # --- the command line -----------------------------------------------------------------------------
 
-def pairs_of(text):
-    if re.fullmatch("0*[0-9]{1,2}", text) and PAIRS_MIN <= int(text[-2:]) <= PAIRS_MAX:
-        return int(text[-2:])
-    raise usage("--pairs: '%.40s' is not a number from %d to %d" % (text, PAIRS_MIN, PAIRS_MAX))
-
-
+FLAGS = "json", "help"
+VALUES = {  # of the other options: what they must be
+    "pairs": ("0*([6-9]|1[0-9]|2[0-4])", "is not a number from 6 to 24"),
+    "set": ("[^=]+=.*", "is not VARIABLE=VALUE"), "time": (".+", "is not a regular expression"),
+    "before": (".+", "is not a command"), "keep": (".+", "is not a directory name")}
 CLASSES = {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "digit": "0-9",
            "lower": "a-z", "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-Z",
            "xdigit": "0-9a-fA-F"}
+
+
+def read(words):
+    """What was typed; options end at -- or at the first word that is none."""
+    asked = SimpleNamespace(pairs=None, time=None, before=None, keep=None, set={}, json=False,
+                            help=False)
+    while words and words[0].startswith("-") and words[0] != "--":
+        word = re.sub("^-n(?=[^=])", "-n=", words.pop(0))  # as srun's -n8
+        name, equals, value = word.partition("=")
+        name = {"-n": "--pairs", "-h": "--help"}.get(name, name)
+        if not re.match("--.", name):
+            usage("'%.80s' is not an option" % word)
+        name = name[2:]
+        if name in FLAGS and equals:
+            usage("--%s takes no value" % name)
+        if name in FLAGS:
+            setattr(asked, name, True)
+            continue
+        if name not in VALUES:
+            usage("--%.80s: no such option" % name)
+        if not equals and (not words or words[0] == "--"):
+            usage("--%s needs a value" % name)
+        value = value if equals else words.pop(0)
+        pattern, what = VALUES[name]
+        if not re.fullmatch(pattern, value, re.S):
+            usage("--%s: '%.80s' %s" % (name, value, what))
+        if name == "set":
+            asked.set.update([value.split("=", 1)])
+        else:
+            setattr(asked, name, value)
+    asked.pairs = asked.pairs and int(asked.pairs[-2:])
+    asked.program = words[1:] if words[:1] == ["--"] else words
+    return asked
 
 
 def expression_of(text):
@@ -376,95 +398,21 @@ def expression_of(text):
         why = "it has no class [:%s:]" % e.args[0]
     except (re.error, OverflowError, RecursionError) as e:
         why = e
-    raise usage("--time: '%.80s' is not a regular expression: %s" % (text, why))
+    usage("--time: '%.80s' is not a regular expression: %s" % (text, why))
 
 
-def variable_of(text):
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise usage("--set: '%.80s' is not VARIABLE=VALUE" % text)
-    if name.startswith("SLURM_NUIOA"):
-        raise usage("--set: %.80s is set for each side here; without --set nuioa itself is "
-                    "compared" % name)
-    return name, value
-
-
-VALUES = {"pairs": pairs_of, "set": None, "time": expression_of, "before": str, "keep": str}
-NOT_EMPTY = {"time": "regular expression", "before": "command", "keep": "directory name"}
-
-
-def read(words):
-    """What was typed; options end at -- or at the first word that is none."""
-    asked = SimpleNamespace(pairs=None, time=None, before=None, keep=None, set={}, json=False,
-                            help=False)
-    while words and words[0].startswith("-") and words[0] != "--":
-        word, equals, value = words.pop(0).partition("=")
-        if re.match("-n.", word):  # as srun's -n8
-            word, equals, value = "-n", "=", word[2:] + equals + value
-        name = {"-n": "--pairs", "-h": "--help"}.get(word, word)[2:].replace("_", "-")
-        if not name or not (word.startswith("--") or word in ("-n", "-h")):
-            raise usage("'%.80s' is not an option" % (word + equals + value))
-        if name in ("json", "help") and equals:
-            raise usage("--%s takes no value" % name)
-        if name in ("json", "help"):
-            setattr(asked, name, True)
-            continue
-        if name not in VALUES:
-            raise usage("--%.80s: no such option" % name)
-        if not equals and (not words or words[0] == "--"):
-            raise usage("--%s needs a value" % name)
-        value = value if equals else words.pop(0)
-        if not value and name in NOT_EMPTY:
-            raise usage("--%s: '' is not a %s" % (name, NOT_EMPTY[name]))
-        if name == "set":
-            asked.set.update([variable_of(value)])
-        else:
-            setattr(asked, name, VALUES[name](value))
-    asked.program = words[1:] if words[:1] == ["--"] else words
-    return asked
-
-
-def check_program(words):
+def check(asked):
     """The program's own command line must not say what is compared here."""
+    words = asked.program
+    for name in (name for name in asked.set if name.startswith("SLURM_NUIOA")):
+        usage("--set: %.80s is set for each side here; without --set nuioa itself is compared" %
+              name)
     if not words or not words[0]:
-        raise usage("the program is missing: nuioa compare -- srun ./app")
+        usage("the program is missing: nuioa compare -- srun ./app")
     if os.path.basename(words[0]) != "srun":
-        raise usage("'%.80s' is not srun: start the ranks with srun" % words[0])
+        usage("'%.80s' is not srun: start the ranks with srun" % words[0])
     for word in (word for word in words if word.partition("=")[0] == "--nuioa"):
-        raise usage("leave out '%.80s': each side gets its own --nuioa" % word)
-
-
-def write(text):
-    try:
-        with open(1, "wb", closefd=False) as out:
-            out.write(os.fsencode(text))
-    except OSError as e:
-        raise Failure("standard output: " + e.strerror)
-
-
-def run(words):
-    asked = read(words)
-    if asked.help:
-        return write(USAGE)
-    check_program(asked.program)
-    if "SLURM_JOB_ID" not in os.environ:
-        raise Failure("not in a job, and each srun would be its own job: use salloc "
-                      "--exclusive nuioa compare -- srun ...")
-    try:
-        if asked.keep:
-            os.mkdir(asked.keep)
-        runs = Runs(asked, asked.keep or
-                    os.path.basename(tempfile.mkdtemp(prefix="nuioa-compare.", dir=".")))
-    except OSError as e:
-        raise Failure("%s%s: %s" % ("--keep: " if asked.keep else "", e.filename, e.strerror))
-    result = SimpleNamespace(without=[], with_=[], report="", verdict=None)
-    try:
-        compare(runs, result)
-        runs.interruptible = False
-        write(as_json(result) if asked.json else as_text(result, asked.set))
-    except KeyboardInterrupt:
-        write(as_json(result) if asked.json else as_text(result, asked.set))
-        raise Failure("interrupted after %d pairs" % len(result.with_))
+        usage("leave out '%.80s': each side gets its own --nuioa" % word)
 
 
 def main():
@@ -472,16 +420,21 @@ def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asked = read(sys.argv[1:])
+    if asked.help:
+        return write(USAGE)
+    check(asked)
+    asked.time = asked.time and expression_of(asked.time)
+    if "SLURM_JOB_ID" not in os.environ:
+        fail("not in a job, and each srun would be its own job: use salloc --exclusive nuioa "
+             "compare -- srun ...")
+    runs = Runs(asked)
     try:
-        return run(sys.argv[1:])
+        compare(runs)
     except OSError as e:
-        failure = Failure("%s: %s" % (e.filename, e.strerror))
-    except Failure as e:
-        failure = e
-    line, status = (failure.args + (1,))[:2]
-    say("nuioa: " + line[:255])
-    return status
+        fail("%s: %s" % (e.filename, e.strerror))
+    tell(runs)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
