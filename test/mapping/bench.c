@@ -11,6 +11,7 @@
 #include "exact.h"
 #include "instance.h"
 #include "mapping/bisect.h"
+#include "mapping/graph.h"
 #include "mapping/hopsort.h"
 #include "scotch_cost.h"
 

@@ -9,6 +9,7 @@
 
 #include <scotch.h>
 
+#include "mapping/graph.h"
 #include "mapping/refine.h"
 
 /* Describes the machine to Scotch as the graph of its links. This is right if the distance grows by
