@@ -157,9 +157,9 @@ static int compare_ranks(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* Computes the summary of a profile, which is merged. If `nodes` is 0, no layout was asked for: each
- * rank is a node in `traffic`, and shares are for several usual layouts. Returns 0 or -ENOMEM. In
- * both cases the caller frees the arena. */
+/* Computes the summary of a profile, which is merged. If `nodes` is 0, no layout was asked for:
+ * each rank is a node in `traffic`, and shares are for several usual layouts. Returns 0 or -ENOMEM.
+ * In both cases the caller frees the arena. */
 static int summarise(struct summary *s, const struct nuioa_profile *profile,
                      enum nuioa_metric metric, uint32_t nodes, bool cyclic)
 {
