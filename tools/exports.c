@@ -70,22 +70,23 @@ void tool_exports_print_one(const char *block, const char *ranks, FILE *out)
 /* Ranks with the same variables. */
 struct group {
     char *block;
-    const char *why;
+    enum nuioa_auto_why why;
     hwloc_bitmap_t ranks;
 };
 
-static bool is_same(const struct group *group, const char *block, const char *why)
+static bool is_same(const struct group *group, const char *block, enum nuioa_auto_why why)
 {
     const char *a = group->block, *b = block;
     while (*a && !strcmp(a, b)) {
         a += strlen(a) + 1;
         b += strlen(b) + 1;
     }
-    return !*a && !*b && !strcmp(group->why, why);
+    return !*a && !*b && group->why == why;
 }
 
 static void print_group(const struct group *group, bool explain)
 {
+    const char *why = nuioa_auto_why_text(group->why);
     char *list = NULL, *words = NULL;
     bool one = hwloc_bitmap_weight(group->ranks) == 1;
     if (hwloc_bitmap_list_asprintf(&list, group->ranks) < 0 ||
@@ -95,8 +96,7 @@ static void print_group(const struct group *group, bool explain)
         tool_exports_print_one(group->block, words, stdout);
     else if (words && explain)
         printf("no exports%s: %s\n", words,
-               *group->why ? group->why
-                           : "the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1");
+               *why ? why : "the environment chooses NICs, or lacks MPICH_GPU_SUPPORT_ENABLED=1");
     free(words);
     free(list);
 }
@@ -110,7 +110,7 @@ void tool_exports_print(const struct nuioa_plan *plan, const struct nuioa_node *
     explain = explain && options->export_set & NUIOA_EXPORT_AUTO;
     for (uint32_t i = 0; groups && i < plan->task_count; i++) {
         char *block = tool_exports_of(plan, node, options, i, TOOL_EXPORTS_THERE);
-        const char *why =
+        enum nuioa_auto_why why =
             is_known(plan, node, i) ? nuioa_library_auto_why(plan, node, i) : NUIOA_AUTO_GPUS;
         uint32_t k = 0;
         if (!block)

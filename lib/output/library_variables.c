@@ -8,16 +8,15 @@
 #include "util/number.h"
 #include "util/text.h"
 
-/* The number of NICs over which UCX sends one message by itself (UCX, src/ucp/core/ucp_context.c,
- * MAX_RNDV_RAILS). */
-#define UCX_RAILS 2
-
 /* The NICs that are named to a library. */
 struct choice {
     const uint32_t *nics; /* [count]: indexes into node->nics, the best one first */
     uint32_t count;
-    uint32_t own[UCX_RAILS]; /* room for `nics` */
 };
+
+/* The number of NICs over which UCX sends one message by itself (UCX, src/ucp/core/ucp_context.c,
+ * MAX_RNDV_RAILS). */
+#define UCX_RAILS 2
 
 /* Which name of a NIC a library wants. */
 enum name { LABEL, DEVICE, NETDEV };
@@ -159,7 +158,7 @@ static void put_for_gpu(struct nuioa_block *b, const struct nuioa_node *node,
 static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
                     const struct nuioa_assignment *assignment, unsigned wanted)
 {
-    const struct choice own = { .nics = assignment->nics, .count = assignment->nic_count };
+    const struct choice own = { assignment->nics, assignment->nic_count };
     const struct nuioa_nic *first = &node->nics[own.nics[0]];
     char list[NUIOA_BLOCK_ENTRY_MAX], label[48];
     if (own.count == 1) {
@@ -180,7 +179,7 @@ static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
 static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
                      const struct nuioa_node *node)
 {
-    const struct choice all = { .nics = plan->usable.nics, .count = plan->usable.count };
+    const struct choice all = { plan->usable.nics, plan->usable.count };
     char list[NUIOA_BLOCK_ENTRY_MAX];
     if (!all.nics)
         return;
@@ -257,8 +256,8 @@ int nuioa_library_variables(const struct nuioa_plan *plan, const struct nuioa_no
                             size_t size)
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
-    const struct choice own = { .nics = assignment->nics, .count = assignment->nic_count },
-                        all = { .nics = plan->usable.nics, .count = plan->usable.count },
+    const struct choice own = { assignment->nics, assignment->nic_count },
+                        all = { plan->usable.nics, plan->usable.count },
                         *choice = plan->usable.connected ? &own : &all;
     bool guessed = plan->usable.guessed || (plan->usable.doubted && !assignment->gpu_count) ||
                    is_doubted(node, choice);
@@ -317,67 +316,83 @@ static uint32_t next_nearest(const struct nuioa_plan *plan, const struct nuioa_n
 }
 
 /* Sets *choice to the NICs of a rank. Where it has fewer than UCX uses by itself, and no GPU,
- * others follow. */
+ * others follow in room[UCX_RAILS]. */
 static void choose(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                   const struct nuioa_assignment *assignment, struct choice *choice)
+                   const struct nuioa_assignment *assignment, uint32_t *room, struct choice *choice)
 {
-    *choice = (struct choice){ .nics = assignment->nics, .count = assignment->nic_count };
+    *choice = (struct choice){ assignment->nics, assignment->nic_count };
     if (assignment->gpu_count || choice->count >= UCX_RAILS)
         return;
-    memcpy(choice->own, assignment->nics, choice->count * sizeof(*choice->own));
-    choice->nics = choice->own;
+    memcpy(room, assignment->nics, choice->count * sizeof(*room));
+    choice->nics = room;
     for (; choice->count < UCX_RAILS; choice->count++)
-        choice->own[choice->count] = next_nearest(plan, node, assignment, choice);
+        room[choice->count] = next_nearest(plan, node, assignment, choice);
 }
 
-/* Sets *choice, and returns "", or why there is none. */
-static const char *judge(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                         const struct nuioa_assignment *assignment, struct choice *choice)
+static enum nuioa_auto_why judge(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                                 const struct nuioa_assignment *assignment, uint32_t *room,
+                                 struct choice *choice)
 {
-    static const char kind[] = "only InfiniBand, RoCE, and Slingshot with GPUs, are chosen",
-                      doubted[] = "a NIC may be for storage or management. Set nic_role",
-                      all[] = "UCX uses these NICs by itself";
     const struct nuioa_usable *usable = &plan->usable;
     bool slingshot =
         assignment->nic_count && node->nics[assignment->nics[0]].kind == NUIOA_NIC_SLINGSHOT;
     if (usable->count < 2 || !assignment->nic_count)
-        return "ranks use one port, or none";
+        return NUIOA_AUTO_ONE_PORT;
     if (!slingshot && !is_verbs(&node->nics[assignment->nics[0]]))
-        return kind;
+        return NUIOA_AUTO_KIND;
     if (plan->task_count < 2)
-        return "a rank alone on its node may start others";
+        return NUIOA_AUTO_ALONE;
     if (!assignment->gpu_count && (assignment->seen_count || !usable->nics))
         return NUIOA_AUTO_GPUS;
     if (usable->guessed || (usable->doubted && !assignment->gpu_count))
-        return doubted;
+        return NUIOA_AUTO_DOUBTED;
     if (!usable->connected)
-        return "it is unknown whether the NICs reach each other. If they do, set rails=connected";
-    if (!assignment->gpu_count && slingshot)
-        return kind;
-    if (!assignment->gpu_count && plan->task_count < usable->count)
-        return "the rank has no GPU, and there are fewer ranks than ports";
+        return NUIOA_AUTO_UNCONNECTED;
+    if (!assignment->gpu_count && (slingshot || plan->task_count < usable->count))
+        return slingshot ? NUIOA_AUTO_KIND : NUIOA_AUTO_FEW;
     if (!assignment->gpu_count && usable->count <= UCX_RAILS)
-        return all;
-    choose(plan, node, assignment, choice);
+        return NUIOA_AUTO_ALL;
+    choose(plan, node, assignment, room, choice);
     if (is_doubted(node, choice))
-        return doubted;
-    return !slingshot && choice->count >= usable->count ? all : "";
+        return NUIOA_AUTO_DOUBTED;
+    return !slingshot && choice->count >= usable->count ? NUIOA_AUTO_ALL : NUIOA_AUTO_SET;
 }
 
-const char *nuioa_library_auto_why(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                                   uint32_t local)
+enum nuioa_auto_why nuioa_library_auto_why(const struct nuioa_plan *plan,
+                                           const struct nuioa_node *node, uint32_t local)
 {
+    uint32_t room[UCX_RAILS];
     struct choice choice;
-    return judge(plan, node, &plan->assignments[local], &choice);
+    return judge(plan, node, &plan->assignments[local], room, &choice);
+}
+
+const char *nuioa_auto_why_text(enum nuioa_auto_why why)
+{
+    static const char *const texts[NUIOA_AUTO_WHYS] = {
+        [NUIOA_AUTO_SET] = "",
+        [NUIOA_AUTO_ALONE] = "a rank alone on its node may start others",
+        [NUIOA_AUTO_ONE_PORT] = "ranks use one port, or none",
+        [NUIOA_AUTO_KIND] = "only InfiniBand, RoCE, and Slingshot with GPUs, are chosen",
+        [NUIOA_AUTO_GPUS] = "it is unknown which GPUs the rank has",
+        [NUIOA_AUTO_DOUBTED] = "a NIC may be for storage or management. Set nic_role",
+        [NUIOA_AUTO_UNCONNECTED] =
+            "it is unknown whether the NICs reach each other. If they do, set rails=connected",
+        [NUIOA_AUTO_FEW] = "the rank has no GPU, and there are fewer ranks than ports",
+        [NUIOA_AUTO_ALL] = "UCX uses these NICs by itself",
+    };
+    return texts[why];
 }
 
 int nuioa_library_auto(const struct nuioa_plan *plan, const struct nuioa_node *node,
                        const struct nuioa_options *options, uint32_t local, char *env, size_t size)
 {
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    uint32_t room[UCX_RAILS];
     struct choice choice;
     struct nuioa_block b = nuioa_block_begin(env, size);
     unsigned set = options->export_set;
-    if (!(set & NUIOA_EXPORT_AUTO) || *judge(plan, node, &plan->assignments[local], &choice))
+    if (!(set & NUIOA_EXPORT_AUTO) ||
+        judge(plan, node, assignment, room, &choice) != NUIOA_AUTO_SET)
         return nuioa_block_end(&b);
     if (is_verbs(&node->nics[choice.nics[0]]) && !(set & NUIOA_EXPORT_UCX))
         put_ucx(&b, node, &choice, choice.count);

@@ -66,7 +66,7 @@ TEST(test_unknown_usable)
     assert_string_equal(variable(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
     assert_null(variable(s, 0, "NCCL_IB_HCA"));
     assert_null(variable(s, 0, "NCCL_SOCKET_IFNAME"));
-    assert_string_equal(nuioa_library_auto_why(&s->plan, &s->node, 0), NUIOA_AUTO_GPUS);
+    assert_int_equal(nuioa_library_auto_why(&s->plan, &s->node, 0), NUIOA_AUTO_GPUS);
     s->plan.usable = usable;
 }
 
@@ -324,11 +324,11 @@ static const char *automatic(struct plan_case *s, unsigned local, const char *na
     return plan_case_variable(env, name);
 }
 
-static void why(struct plan_case *s, unsigned local, const char *wanted)
+static void why(struct plan_case *s, unsigned local, enum nuioa_auto_why wanted)
 {
-    const char *said = nuioa_library_auto_why(&s->plan, &s->node, local);
-    assert_true(*wanted ? strstr(said, wanted) != NULL : !*said);
-    if (*wanted)
+    assert_int_equal(nuioa_library_auto_why(&s->plan, &s->node, local), wanted);
+    assert_int_equal(!*nuioa_auto_why_text(wanted), wanted == NUIOA_AUTO_SET);
+    if (wanted != NUIOA_AUTO_SET)
         assert_null(automatic(s, local, "UCX_NET_DEVICES"));
 }
 
@@ -351,7 +351,7 @@ TEST(test_auto_ranks)
         assert_string_equal(automatic(s, i, "UCX_NET_DEVICES"),
                             pairs[s->plan.assignments[i].nics[0]]);
         assert_null(automatic(s, i, "UCX_MAX_RNDV_RAILS"));
-        why(s, i, "");
+        why(s, i, NUIOA_AUTO_SET);
     }
     plan_case_option(s, "export", "auto,ucx"); /* the word counts */
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
@@ -359,15 +359,15 @@ TEST(test_auto_ranks)
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
 
     s = four_nics(3);
-    why(s, 0, "fewer ranks");
+    why(s, 0, NUIOA_AUTO_FEW);
     s = four_nics(1);
-    why(s, 0, "alone");
+    why(s, 0, NUIOA_AUTO_ALONE);
 
     /* One rank of eight that communicates has both NICs of the node, as without nuioa. */
     s = plan_case_of("quad ranks=8x2 --export=auto");
     plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
-        why(s, i, "by itself");
+        why(s, i, NUIOA_AUTO_ALL);
 }
 
 /* The farther of two NICs is not taken in place of the nearer one. */
@@ -388,7 +388,7 @@ TEST(test_auto_nearest)
 TEST(test_auto_gpus)
 {
     struct plan_case *s = four_nics(2);
-    why(s, 0, "fewer ranks");
+    why(s, 0, NUIOA_AUTO_FEW);
     give_gpus(s, 1, NUIOA_GPU_NVIDIA);
     give_nics(s, 1, 1);
     assert_string_equal(automatic(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
@@ -399,23 +399,23 @@ TEST(test_auto_gpus)
     s->plan.usable.doubted = true;
     assert_string_equal(automatic(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
     give_nics(s, 0, 1);
-    why(s, 0, "may be for storage");
+    why(s, 0, NUIOA_AUTO_DOUBTED);
     s->node.nics[0].doubts = 0;
-    why(s, 0, "");
+    why(s, 0, NUIOA_AUTO_SET);
     s->plan.usable.guessed = true;
-    why(s, 0, "may be for storage");
+    why(s, 0, NUIOA_AUTO_DOUBTED);
     s->plan.usable.guessed = s->plan.usable.connected = false;
-    why(s, 0, "reach each other");
+    why(s, 0, NUIOA_AUTO_UNCONNECTED);
     s->plan.usable.connected = true;
     s->plan.usable.count = 1;
-    why(s, 0, "one port");
+    why(s, 0, NUIOA_AUTO_ONE_PORT);
     s->plan.usable.count = 4;
     s->node.nics[0].kind = NUIOA_NIC_ETHERNET;
-    why(s, 0, "only InfiniBand");
+    why(s, 0, NUIOA_AUTO_KIND);
     s->plan.assignments[1].seen = nuioa_arena_take(&s->plan.arena, 2, sizeof(uint32_t));
     s->plan.assignments[1].seen_count = 2;
     s->plan.assignments[1].gpus_known = false;
-    why(s, 1, "which GPUs");
+    why(s, 1, NUIOA_AUTO_GPUS);
 }
 
 /* Cray's MPICH: a policy, only for ranks with GPUs. */
@@ -424,7 +424,7 @@ TEST(test_auto_mpich)
     struct plan_case *s = exporting("auto");
     set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
     s->node.nics[0].port = s->node.nics[1].port = 0;
-    why(s, 0, "only InfiniBand");
+    why(s, 0, NUIOA_AUTO_KIND);
     give_gpus(s, 1, NUIOA_GPU_AMD);
     assert_string_equal(automatic(s, 0, "MPICH_OFI_NIC_POLICY"), "GPU");
     assert_null(automatic(s, 0, "UCX_NET_DEVICES"));
