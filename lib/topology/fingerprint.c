@@ -10,19 +10,28 @@
 #include "util/sysfs.h"
 #include "util/word.h"
 
-/* Hashes a device with the NUMA nodes of itself and of the PCI devices above it: hwloc reads that
- * of the root port, too. `link` is its place in sysfs, which is changed; in it only the addresses
- * of PCI devices have two colons. */
+static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, const char *pci)
+{
+    char text[16];
+    nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%s/numa_node", pci);
+    return nuioa_hash_text(seed, text);
+}
+
+/* Hashes a device with the NUMA nodes of itself and of the root port above it: hwloc reads both.
+ * `link` is its place in sysfs, which is changed; in it only the addresses of PCI devices have two
+ * colons. */
 static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, char *link)
 {
     uint64_t sum = nuioa_hash_text(nuioa_hash_text(NUIOA_HASH_START, name), link);
-    for (char *part, text[16]; (part = nuioa_next_word(&link, "/"));) {
-        if (strchr(part, ':') == strrchr(part, ':'))
-            continue;
-        nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%s/numa_node", part);
-        sum = nuioa_hash_text(sum, text);
-    }
-    return sum;
+    const char *first = NULL, *last = NULL;
+    for (const char *part; (part = nuioa_next_word(&link, "/"));)
+        if (strchr(part, ':') != strrchr(part, ':')) {
+            first = first ? first : part;
+            last = part;
+        }
+    if (first)
+        sum = hash_numa_node(sum, sysfs, first);
+    return last != first ? hash_numa_node(sum, sysfs, last) : sum;
 }
 
 /* Adds the hashes of the devices, because the order of the entries of a directory has no meaning.
