@@ -47,8 +47,8 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
     if (getppid() != parent)
         _exit(1);
     live_for(life_ms);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which need no default */
+    for (int number = 1; number < NSIG; number++) /* fails for SIGKILL and SIGSTOP */
+        signal(number, !life_ms && (number == SIGINT || number == SIGQUIT) ? SIG_IGN : SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     nuioa_close_all_but(fd, keep);

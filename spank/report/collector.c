@@ -285,18 +285,15 @@ static void *print_late(void *arg)
     _exit(0);
 }
 
-/* It ignores ^C from the terminal, because srun decides what that means. Other processes wait for
- * the end of srun's standard files. */
+/* Other processes wait for the end of srun's standard files. */
 static void run(int control, void *arg)
 {
     pthread_t late;
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    if (null > STDOUT_FILENO)
+    if (null > STDERR_FILENO)
         close(null);
     struct collection *c = calloc(1, sizeof(*c)); /* most of both is never written */
     if (!c || !(c->summary = summary_new()))
