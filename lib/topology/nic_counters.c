@@ -51,13 +51,20 @@ static uint64_t read_one(int dir, const char *folder, const char *name, uint32_t
     return number == UINT32_MAX || number >= UINT64_MAX / unit ? NUIOA_NO_COUNTER : number * unit;
 }
 
+/* Returns true also for a counter that the driver cannot give now. */
+static bool is_readable(int dir, const char *folder, const char *name)
+{
+    char text[64];
+    int rc = nuioa_sysfs_text(dir, text, sizeof(text), "%s/%s", folder, name);
+    return rc != -ENOENT && rc != -EACCES;
+}
+
 /* Reads one source, below the directory `folder` of `dir`. Returns false if it lacks one of the two
  * that count bytes. */
 static bool read_source(struct nuioa_nic_counters *counters, const struct names *names, int dir,
                         const char *folder)
 {
-    if (!nuioa_sysfs_exists(dir, "%s/%s", folder, names->received) ||
-        !nuioa_sysfs_exists(dir, "%s/%s", folder, names->sent))
+    if (!is_readable(dir, folder, names->received) || !is_readable(dir, folder, names->sent))
         return false;
     counters->received = read_one(dir, folder, names->received, names->unit);
     counters->sent = read_one(dir, folder, names->sent, names->unit);

@@ -45,11 +45,14 @@ static void put_gpus(const struct nuioa_node *node, char *to, size_t size)
         for (next = i + 1; next < node->gpu_count && gpus[next].vendor == gpus[i].vendor &&
                            gpus[next].model == gpus[i].model;)
             next++;
+        char count[16] = "", model[16] = "";
         if (next - i < node->gpu_count)
-            nuioa_text_add(&text, "%s%u ", i ? ", " : "", next - i);
-        nuioa_text_add(&text, "%s", nuioa_gpu_vendor_name(gpus[i].vendor));
+            snprintf(count, sizeof(count), "%u ", next - i);
         if (gpus[i].model)
-            nuioa_text_add(&text, " %04x:%04x", gpus[i].model >> 16, gpus[i].model & 0xffff);
+            snprintf(model, sizeof(model), " %04x:%04x", gpus[i].model >> 16,
+                     gpus[i].model & 0xffff);
+        nuioa_text_add(&text, "%s%s%s%s", i ? ", " : "", count,
+                       nuioa_gpu_vendor_name(gpus[i].vendor), model);
     }
 }
 

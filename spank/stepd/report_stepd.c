@@ -71,9 +71,9 @@ static bool find_position(spank_t spank, struct report_stepd *g)
             return false;
         s->node = (uint32_t)position;
         /* of the leading component */
-        s->job_id = nuioa_variable_number(environment, "SLURM_JOB_ID", UINT32_MAX, s->job_id);
+        s->job_id = nuioa_variable_number(environment, "SLURM_JOB_ID", UINT32_MAX, 0);
     }
-    return s->node < s->node_count;
+    return s->job_id && s->node < s->node_count;
 }
 
 static int start_child(struct step_run *c, spank_t spank, struct report_stepd *g, const char *text)
