@@ -139,8 +139,8 @@ done
 commands=
 if [ -e "${NUIOA_BUILD:-}/mpi/Makefile" ]; then
     source=$(sed -n 's/^srcdir = //p' "$NUIOA_BUILD/mpi/Makefile")
-    commands=$(make -n -C "$NUIOA_BUILD/mpi" -W "$source/calls.h" -W "$source/fortran.h" \
-        -W "$source/bench/bench.h" CPPFLAGS=-DTHEIRS CFLAGS=-gtheirs LDFLAGS=-Ltheirs |
+    commands=$(make -n -C "$NUIOA_BUILD/mpi" -W "$source/calls.h" -W "$source/trace/entry.h" \
+        CPPFLAGS=-DTHEIRS CFLAGS=-gtheirs LDFLAGS=-Ltheirs |
         grep -e '-D_GNU_SOURCE' | grep -v libtool)
 fi
 if [ -n "$commands" ]; then
@@ -204,7 +204,7 @@ fi
 if [ -e "$stage/usr/bin/nuioa" ]; then
     is "the parts of the command that are in Python are installed" \
         "$(cd "$stage/usr/libexec/nuioa" && printf '%s\n' *.py)" \
-        "$(grep -ohE '_exec\("[a-z-]+\.py"' -r "$here/../tools" --include='*.c' |
+        "$(grep -ohE '_(exec|run)\("[a-z-]+\.py"' -r "$here/../tools" --include='*.c' |
             grep -oE '[a-z-]+\.py' | LC_ALL=C sort -u)"
     mkdir "$work/lacks"
     echo 'raise ImportError' >"$work/lacks/matplotlib.py"

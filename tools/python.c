@@ -62,8 +62,11 @@ int tool_python_exec(const char *script, int argc, char **argv)
 static int file_of(const char *text)
 {
     int low = memfd_create("nuioa", MFD_CLOEXEC);
-    int fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (low < 0)
+        return -1;
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
     close(low);
+    errno = error;
     if (fd < 0 || (!nuioa_subprocess_write(fd, text, strlen(text)) && !lseek(fd, 0, SEEK_SET)))
         return fd;
     close(fd);

@@ -23,8 +23,8 @@
  * which may be NULL.
  *
  * The cost is O(flows), which are those of these ranks if nuioa_profile_read_part has read the
- * profile. Returns 0; or -ENOMEM, or -EINVAL if a rank is listed
- * twice, and weight[] is then undefined and *pairs NULL. */
+ * profile. Returns 0; or -ENOMEM, or -EINVAL if a rank is listed twice, and weight[] is then
+ * undefined and *pairs NULL. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,
                         struct nuioa_pair **pairs, uint32_t *pair_count,

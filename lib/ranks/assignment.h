@@ -70,7 +70,7 @@ struct nuioa_rank_costs {
     double beside; /* the part of `local` with ranks on exactly the same NUMA nodes */
     uint32_t partner_count;
     uint32_t partners[NUIOA_PARTNERS_MAX]; /* local ranks with most traffic, in descending order */
-    double partner_bytes[NUIOA_PARTNERS_MAX]; /* that traffic */
+    double partner_bytes[NUIOA_PARTNERS_MAX]; /* that traffic, to put them in order */
     int32_t gave_way; /* the local rank that has some of this rank's former CPUs, or -1 */
 };
 

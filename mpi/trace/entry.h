@@ -56,10 +56,9 @@ int NAME(Startall, startall)(PARAMETERS(INT count, REQUEST requests))
 
 int NAME(Request_free, request_free)(PARAMETERS(REQUEST request))
 {
-    MPI_Request before = GET_REQUEST(*request);
+    /* As soon as it is free, another thread may get it. */
+    trace_forget(GET_REQUEST(*request));
     RUN(NAME(Request_free, request_free), ARGUMENTS(request));
-    if (rc == MPI_SUCCESS)
-        trace_forget(before);
     return rc;
 }
 
