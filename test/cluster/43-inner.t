@@ -66,7 +66,7 @@ same() {
     is "$name: with export=none" "${got[0]}" "$wanted"
     is "$name: the same with export=auto" "${got[1]}" "${got[0]}"
 }
-outer=(salloc -N2 --exclusive srun -N1 -n1 -w node1)
+outer=(salloc -N2 -w node1,node2 --exclusive srun -N1 -n1 -w node1)
 
 user srun -n1 -w node1 "$home/told" "$home/show"
 like "the outer rank is told" "$out" '^node1: NUIOA_EXPORTED=.* UCX_NET_DEVICES=eth0$'
@@ -78,13 +78,13 @@ same "... which requests nuioa itself" "node1: ;node2: " "${outer[@]}" "$home/to
 if ! has_command mpirun.openmpi || ! has_command mpicc.openmpi; then
     skip "mpirun and MPI_Comm_spawn" "no Open MPI"
 else
-    same "mpirun in a rank, on another node" "node2: " salloc -N2 --exclusive \
+    same "mpirun in a rank, on another node" "node2: " salloc -N2 -w node1,node2 --exclusive \
         srun -N1 -n1 -w node1 --nuioa --nuioa-export=%e "$home/told" \
         env SLURM_OVERLAP=1 "SLURM_TASKS_PER_NODE=1(x2)" mpirun.openmpi -n 1 -H node2:1 "$home/show"
     ok "a program that spawns compiles" in_node ctl mpicc.openmpi -Wall -Wextra -Werror -o spawn \
         spawn.c
     same "MPI_Comm_spawn onto another node" "node2: " env "${openmpi_by_ucx[@]}" \
-        salloc -N2 --exclusive env -u UCX_NET_DEVICES mpirun.openmpi --oversubscribe -n 1 \
-        -H node1:1,node2:1 nuioa exec --export %e -- "$home/told" "$home/spawn"
+        salloc -N2 -w node1,node2 --exclusive env -u UCX_NET_DEVICES \
+        mpirun.openmpi --oversubscribe -n 1 -H node1:1,node2:1 nuioa exec --export %e -- "$home/told" "$home/spawn"
 fi
 finish
