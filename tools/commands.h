@@ -6,6 +6,7 @@
  * argv[argc] is NULL. Each returns the exit status of nuioa or TOOL_HELPED (tool.h); tool_exec and
  * tool_traffic return that of the program if it cannot be started, and nothing if it can. */
 int tool_cache(int argc, char **argv);
+int tool_compare(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_exec(int argc, char **argv);
 int tool_plan(int argc, char **argv);

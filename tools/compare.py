@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuioa compare: runs a program several times without and with nuioa, and says whether it is
-faster. tools/python.c starts it; Python 3.6 and its standard library are enough."""
+faster. tools/compare_command.c has read its command line and starts it; Python 3.6 and its standard
+library are enough."""
 import json
 import math
 import os
@@ -17,29 +18,6 @@ from contextlib import suppress
 from glob import escape, glob
 from types import SimpleNamespace
 
-USAGE = """\
-usage: nuioa compare [OPTION]... [--] srun [OPTION]... PROGRAM [ARGUMENT]...
-
-Says whether nuioa makes a program faster: runs it in pairs, once without and once with
-nuioa, in an order that is drawn for each pair, in the job in which it is called:
-salloc -N2 --exclusive nuioa compare -- srun -n8 ./app
-Each run does all that the program does: output files and checkpoints are written again.
-
-  -n, --pairs N        make N pairs, 6 to 24; default: 6, and then 12 and 24 if these can
-                       decide it
-  --set VAR=VALUE      compare a variable instead, without nuioa on either side; may be
-                       repeated
-  --time REGEX         the time is the number in the program's output that this extended
-                       regular expression finds last, in its first parentheses if it has
-                       any; default: the time from the start of srun to its end
-  --before CMD         a command for sh before each run, such as 'rm -f restart.*'
-  --keep DIR           where the output of each run is kept, a directory that is not there
-                       yet; default: nuioa-compare.XXXXXX, which is made
-  --json               print JSON, for programs
-
-Exit status: 0 whatever the verdict, 1 if a run failed or was interrupted.
-"""
-
 
 def say(text):
     """A line for people, on stderr, without characters that could control a terminal."""
@@ -51,10 +29,6 @@ def say(text):
 def fail(line, status=1):
     say("nuioa: " + line[:255])
     sys.exit(status)
-
-
-def usage(line):
-    fail(line + "; see nuioa compare --help", 2)
 
 
 # --- the verdict ----------------------------------------------------------------------------------
@@ -333,7 +307,8 @@ def rounded(numbers):
     return [float("%.15g" % number) for number in numbers]
 
 
-def write(text):
+def tell(runs):
+    text = as_json(runs) if runs.asked.json else as_text(runs)
     try:
         with open(1, "wb", closefd=False) as out:
             out.write(os.fsencode(text))
@@ -341,53 +316,11 @@ def write(text):
         fail("standard output: " + e.strerror)
 
 
-def tell(runs):
-    write(as_json(runs) if runs.asked.json else as_text(runs))
-
-
 # --- the command line -----------------------------------------------------------------------------
 
-FLAGS = "json", "help"
-VALUES = {  # of the other options: what they must be
-    "pairs": ("0*([6-9]|1[0-9]|2[0-4])", "is not a number from 6 to 24"),
-    "set": ("[^=]+=.*", "is not VARIABLE=VALUE"), "time": (".+", "is not a regular expression"),
-    "before": (".+", "is not a command"), "keep": (".+", "is not a directory name")}
 CLASSES = {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "digit": "0-9",
            "lower": "a-z", "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-Z",
            "xdigit": "0-9a-fA-F"}
-
-
-def read(words):
-    """What was typed; options end at -- or at the first word that is none."""
-    asked = SimpleNamespace(pairs=None, time=None, before=None, keep=None, set={}, json=False,
-                            help=False)
-    while words and words[0].startswith("-") and words[0] != "--":
-        word = re.sub("^-n(?=[^=])", "-n=", words.pop(0))  # as srun's -n8
-        name, equals, value = word.partition("=")
-        name = {"-n": "--pairs", "-h": "--help"}.get(name, name)
-        if not re.match("--.", name):
-            usage("'%.80s' is not an option" % word)
-        name = name[2:]
-        if name in FLAGS and equals:
-            usage("--%s takes no value" % name)
-        if name in FLAGS:
-            setattr(asked, name, True)
-            continue
-        if name not in VALUES:
-            usage("--%.80s: no such option" % name)
-        if not equals and (not words or words[0] == "--"):
-            usage("--%s needs a value" % name)
-        value = value if equals else words.pop(0)
-        pattern, what = VALUES[name]
-        if not re.fullmatch(pattern, value, re.S):
-            usage("--%s: '%.80s' %s" % (name, value, what))
-        if name == "set":
-            asked.set.update([value.split("=", 1)])
-        else:
-            setattr(asked, name, value)
-    asked.pairs = asked.pairs and int(asked.pairs[-2:])
-    asked.program = words[1:] if words[:1] == ["--"] else words
-    return asked
 
 
 def expression_of(text):
@@ -398,21 +331,18 @@ def expression_of(text):
         why = "it has no class [:%s:]" % e.args[0]
     except (re.error, OverflowError, RecursionError) as e:
         why = e
-    usage("--time: '%.80s' is not a regular expression: %s" % (text, why))
+    fail("--time: '%.80s' is not a regular expression: %s; see nuioa compare --help" % (text, why),
+         2)
 
 
-def check(asked):
-    """The program's own command line must not say what is compared here."""
-    words = asked.program
-    for name in (name for name in asked.set if name.startswith("SLURM_NUIOA")):
-        usage("--set: %.80s is set for each side here; without --set nuioa itself is compared" %
-              name)
-    if not words or not words[0]:
-        usage("the program is missing: nuioa compare -- srun ./app")
-    if os.path.basename(words[0]) != "srun":
-        usage("'%.80s' is not srun: start the ranks with srun" % words[0])
-    for word in (word for word in words if word.partition("=")[0] == "--nuioa"):
-        usage("leave out '%.80s': each side gets its own --nuioa" % word)
+def read(words):
+    """What tools/compare_command.c hands over: "" is what was not typed."""
+    pairs, expression, before, keep, as_json = words[:5]
+    end = words.index("--")  # each setting has a '='
+    return SimpleNamespace(
+        pairs=int(pairs or 0), time=expression and expression_of(expression), before=before,
+        keep=keep, json=as_json, set=dict(word.split("=", 1) for word in words[5:end]),
+        program=words[end + 1:])
 
 
 def main():
@@ -420,15 +350,7 @@ def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asked = read(sys.argv[1:])
-    if asked.help:
-        return write(USAGE)
-    check(asked)
-    asked.time = asked.time and expression_of(asked.time)
-    if "SLURM_JOB_ID" not in os.environ:
-        fail("not in a job, and each srun would be its own job: use salloc --exclusive nuioa "
-             "compare -- srun ...")
-    runs = Runs(asked)
+    runs = Runs(read(sys.argv[1:]))
     try:
         compare(runs)
     except OSError as e:

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "tools/commands.h"
-#include "tools/python.h"
 #include "tools/tool.h"
 #include "util/subprocess.h"
 
@@ -27,11 +26,6 @@ static const char usage[] =
     "nuioa help COMMAND shows a manual, nuioa COMMAND --help prints the options.\n"
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec, traffic: the\n"
     "program's.\n";
-
-static int tool_compare(int argc, char **argv)
-{
-    return tool_python_exec("compare.py", argc, argv);
-}
 
 static const struct command {
     const char *name;

@@ -16,9 +16,12 @@ static int next_option(struct tool_args *args)
 {
     static const char prefix[] = "--nuioa-";
     const char *word = args->argv[args->next++];
-    if (!strcmp(args->command, "plan") && !strncmp(word, "-n", 2)) { /* as srun's: -n 4, -n4 */
-        strcpy(args->name, "tasks");
-        args->value = word[2] ? word + 2 : NULL;
+    const char *counts = !strcmp(args->command, "plan")      ? "tasks"
+                         : !strcmp(args->command, "compare") ? "pairs"
+                                                             : NULL;
+    if (counts && !strncmp(word, "-n", 2)) { /* as srun's: -n 4, -n4 */
+        strcpy(args->name, counts);
+        args->value = word[2] ? word + 2 + (word[2] == '=') : NULL;
         return 0;
     }
     if (!strcmp(word, "-h"))
@@ -42,7 +45,7 @@ static int next_option(struct tool_args *args)
 
 const char *tool_args_value(struct tool_args *args)
 {
-    if (!args->value && args->next < args->argc)
+    if (!args->value && args->next < args->argc && strcmp(args->argv[args->next], "--") != 0)
         args->value = args->argv[args->next++];
     if (!args->value)
         tool_usage(args->command, "--%s needs a value", args->name);
@@ -62,14 +65,17 @@ static int take(struct tool_args *args, struct tool_option *option)
     const char *value = alone ? args->value : tool_args_value(args);
     if (!alone && !value)
         return TOOL_USAGE;
-    if (option->file && value && !*value)
-        return tool_usage(args->command, "--%s: '' is not a file name", args->name);
+    if ((option->file || option->what) && value && !*value)
+        return tool_usage(args->command, "--%s: '' is not %s", args->name,
+                          option->file ? "a file name" : option->what);
     if (option->flag)
         *option->flag = true;
     if (option->text)
         *option->text = value;
     if (option->file)
         *option->file = value;
+    if (option->each)
+        *(*option->each)++ = value;
     option->typed = value ? value : "";
     return 0;
 }
@@ -177,6 +183,16 @@ int tool_args_read_words(int argc, char **argv, struct tool_option *options, con
             words[(*word_count)++] = argv[args.next++];
         else
             rc = read_option(&args, options, NULL, NULL);
+    return rc ? rc : settle(argv[0], options);
+}
+
+int tool_args_read_program(int argc, char **argv, struct tool_option *options, char ***program)
+{
+    struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
+    int rc = 0;
+    while (args.next < argc && !rc && *argv[args.next] == '-' && strcmp(argv[args.next], "--") != 0)
+        rc = read_option(&args, options, NULL, NULL);
+    *program = argv + args.next + (args.next < argc && !strcmp(argv[args.next], "--"));
     return rc ? rc : settle(argv[0], options);
 }
 

@@ -39,10 +39,12 @@ const char *tool_bytes(double bytes, char text[24]);
 struct tool_option {
     const char *name; /* without "--" */
     bool *flag;
-    const char **text; /* its value; beside `flag`, what follows '=', or NULL */
-    const char **file; /* its value, which cannot be empty */
-    uint32_t *number;  /* its value, a number from `min` to `max`; or `min` plus the place of its
-                          value in `words`, such as "size, msg, avg" */
+    const char **text;  /* its value; beside `flag`, what follows '=', or NULL */
+    const char **file;  /* its value, which cannot be empty */
+    const char *what;   /* what `text` is, such as "a command", if it cannot be empty */
+    const char ***each; /* where its next value goes, as it may be there more than once */
+    uint32_t *number;   /* its value, a number from `min` to `max`; or `min` plus the place of its
+                           value in `words`, such as "size, msg, avg" */
     uint32_t min, max;
     const char *words;
     const char *needs;    /* another option, and why behind a ':' */
@@ -63,11 +65,12 @@ struct tool_args {
 
 /* Reads long options of a command, argv[1] to argv[argc - 1]; argv[0] is the command: "--name
  * value" and "--name=value". '_' in a name is taken as '-', "--nuioa-name", as srun calls it, as
- * "--name", "-h" as "--help", and "-n" of plan as "--tasks". Of an option that is there twice
- * the last one counts. `options` ends with name == NULL. An option that is not in it is given to
- * other(args, context), which returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. With
- * "help", nothing else is checked. Returns 0; TOOL_HELPED if the usage was printed; or TOOL_USAGE
- * after a message on stderr. Texts point into argv. */
+ * "--name", "-h" as "--help", "-n" of plan as "--tasks", and that of compare as "--pairs". Of an
+ * option that is there twice the last one counts, unless it has `each`. `options` ends with name ==
+ * NULL. An option that is not in it is given to other(args, context), which returns 0 or
+ * TOOL_USAGE; if `other` is NULL, it is an error. With "help", nothing else is checked. Returns 0;
+ * TOOL_HELPED if the usage was printed; or TOOL_USAGE after a message on stderr. Texts point into
+ * argv. */
 int tool_args_read(int argc, char **argv, struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
@@ -77,9 +80,13 @@ int tool_args_read(int argc, char **argv, struct tool_option *options,
 int tool_args_read_words(int argc, char **argv, struct tool_option *options, const char **words,
                          unsigned *word_count);
 
+/* As tool_args_read without `other`, for a command that starts a program: options end at "--" or at
+ * the first word that is none. Sets *program to the words of argv behind them, and a NULL. */
+int tool_args_read_program(int argc, char **argv, struct tool_option *options, char ***program);
+
 /* Returns the value of the option that is being read, for `other`: what followed '=', or the next
- * argument, which is then used up. The value points into argv. Returns NULL after a message on
- * stderr if there is none. */
+ * argument, which is then used up and is not "--". The value points into argv. Returns NULL after a
+ * message on stderr if there is none. */
 const char *tool_args_value(struct tool_args *args);
 
 /* Sets the option of a plan (lib/option/option_table.h) that is being read. As for srun, --nuioa

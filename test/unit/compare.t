@@ -181,7 +181,7 @@ for to in /dev/full '&-'; do
     like "a result that cannot be written: >$to" "$?|$(tail -n 1 "$work/err")" \
         '^1\|nuioa: standard output: (No space left on device|Bad file descriptor)$'
 done
-env -i PATH=/nowhere "$tool" compare --help >"$work/out" 2>&1
+env -i PATH=/nowhere SLURM_JOB_ID=7 "$tool" compare srun ./app >"$work/out" 2>&1
 like "without python3: one line" "$(wc -l <"$work/out")|$(<"$work/out")" \
     '^1\|nuioa: python3: .*install Python'
 

@@ -306,11 +306,8 @@ int tool_traffic(int argc, char **argv)
                                      { .name = NULL } };
     struct nuioa_node node = { .nic_count = 0 };
     struct nuioa_error err;
-    int own = 1;
-    while (own < argc && *argv[own] == '-' && strcmp(argv[own], "--") != 0)
-        own++;
-    char **command = argv + own + (own < argc && !strcmp(argv[own], "--"));
-    int rc = tool_args_read(own, argv, options, NULL, NULL);
+    char **command;
+    int rc = tool_args_read_program(argc, argv, options, &command);
     if (rc)
         return rc;
     if (!*command || !**command)
