@@ -10,8 +10,8 @@
  * writes its result to a pipe. */
 
 /* The function that the child runs: `fd` is its end of the pipe. The child has default signal
- * handling (but see life_ms), blocks no signal, and has no other descriptor above 2 except `keep` (below). When the
- * function returns, the child ends without running exit handlers. */
+ * handling (but see life_ms), blocks no signal, and has no other descriptor above 2 except `keep`
+ * (below). When the function returns, the child ends without running exit handlers. */
 typedef void nuioa_subprocess_work(int fd, void *arg);
 
 struct nuioa_subprocess {
@@ -28,9 +28,10 @@ struct nuioa_subprocess {
 /* Starts a child that runs work(fd, arg), and does not wait for it; the child has a copy of the
  * caller's memory, so `arg` stays the caller's. The child keeps the descriptor `keep` too, unless
  * it is -1. It dies after `life_ms` milliseconds; if that is 0, it has no limit, and ignores ^C and
- * ^\ from the terminal, which are for the caller. It also dies when the calling thread ends, so that this thread must live until then. Returns 0 and sets *child, which the same
- * process must pass to nuioa_subprocess_end; or returns the negative errno of pipe2 or fork, and
- * there is no child. The caller's signal mask and other descriptors do not change. */
+ * ^\ from the terminal, which are for the caller. It also dies when the calling thread ends, so
+ * that this thread must live until then. Returns 0 and sets *child, which the same process must
+ * pass to nuioa_subprocess_end; or returns the negative errno of pipe2 or fork, and there is no
+ * child. The caller's signal mask and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 

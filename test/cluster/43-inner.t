@@ -85,6 +85,7 @@ else
         spawn.c
     same "MPI_Comm_spawn onto another node" "node2: " env "${openmpi_by_ucx[@]}" \
         salloc -N2 -w node1,node2 --exclusive env -u UCX_NET_DEVICES \
-        mpirun.openmpi --oversubscribe -n 1 -H node1:1,node2:1 nuioa exec --export %e -- "$home/told" "$home/spawn"
+        mpirun.openmpi --oversubscribe -n 1 -H node1:1,node2:1 \
+        nuioa exec --export %e -- "$home/told" "$home/spawn"
 fi
 finish
