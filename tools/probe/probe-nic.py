@@ -183,8 +183,10 @@ class End(subprocess.Popen):
 
     def is_listening(self):
         """Looks into /proc: most benchmarks would take who connects for the client."""
-        files = " ".join(os.path.realpath(path) for pid in family_of(self.pid)
-                         for path in glob("/proc/%d/fd/*" % pid))
+        files = []
+        for path in (p for pid in family_of(self.pid) for p in glob("/proc/%d/fd/*" % pid)):
+            with suppress(OSError):  # it may be closed by now
+                files.append(os.readlink(path))
         for name in glob("/proc/net/tcp*"):
             with open(name) as file:
                 for _, local, _, state, *rest in map(str.split, file):
