@@ -76,104 +76,63 @@ int probe_nic_check(struct probe *p)
 
 /* --- what the script is told ------------------------------------------------------------------ */
 
-/* "numa": the OS index; "cpus": those that may be used; "whole": it has CPUs and memory; "usable":
- * a benchmark may be bound to it. */
-static json_t *numa_object(const struct nuioa_node *node, const struct nuioa_numa *numa)
+bool probe_nic_is_usable(const struct nuioa_node *node, const struct nuioa_numa *numa)
 {
-    bool whole = numa->memory_bytes && !hwloc_bitmap_iszero(numa->cpus);
+    return numa->memory_bytes && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
+           hwloc_bitmap_intersects(numa->cpus, node->allowed_cpus);
+}
+
+/* "at": its index, as below; "numa": the OS index; "cpus": those that may be used. */
+static json_t *numa_object(const struct nuioa_node *node, uint32_t at)
+{
+    const struct nuioa_numa *numa = &node->numas[at];
     hwloc_bitmap_t cpus = hwloc_bitmap_dup(numa->cpus);
     if (!cpus || hwloc_bitmap_and(cpus, cpus, node->allowed_cpus))
         return NULL;
-    bool usable = whole && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
-                  !hwloc_bitmap_iszero(cpus);
-    json_t *object = json_pack("{si so sb sb}", "numa", (int)numa->os_index, "cpus",
-                               tool_json_set(cpus), "whole", whole, "usable", usable);
+    json_t *object = json_pack("{si si so}", "at", (int)at, "numa", (int)numa->os_index, "cpus",
+                               tool_json_set(cpus));
     hwloc_bitmap_free(cpus);
     return object;
 }
 
-/* "at": its index; "numas": OS indexes of those beside it; "levels": its level from each of the
- * node's; null: unknown. */
+/* "numas": OS indexes of those beside it. */
 static json_t *nic_object(const struct nuioa_node *node, uint32_t at)
 {
-    char label[48];
     const struct nuioa_nic *nic = &node->nics[at];
-    json_t *levels = nic->level ? tool_json_levels(nic->level, node->numa_count) : json_null();
-    return json_pack("{si so so ss si ss so so}", "at", (int)at, "name", tool_json_text(nic->name),
-                     "label", tool_json_text(nuioa_nic_label(nic, label, sizeof(label))), "cxi",
+    return json_pack("{si so ss si ss so}", "at", (int)at, "name", tool_json_text(nic->name), "cxi",
                      nic->cxi, "port", (int)nic->port, "kind", nuioa_nic_kind_name(nic->kind),
-                     "numas", tool_json_set(nic->numas), "levels", levels);
+                     "numas", tool_json_set(nic->numas));
 }
 
 /* "place": its number among the GPUs of its vendor, as CUDA counts them in PCI order. */
-static json_t *gpu_object(const struct nuioa_node *node, uint32_t gpu)
+static json_t *gpu_object(const struct nuioa_node *node, uint32_t at)
 {
     int place = 0;
-    for (uint32_t i = 0; i < gpu; i++)
-        place += node->gpus[i].vendor == node->gpus[gpu].vendor;
-    return json_pack("{ss si so}", "pci", node->gpus[gpu].pci, "place", place, "numas",
-                     tool_json_set(node->gpus[gpu].numas));
+    for (uint32_t i = 0; i < at; i++)
+        place += node->gpus[i].vendor == node->gpus[at].vendor;
+    return json_pack("{si si so}", "at", (int)at, "place", place, "numas",
+                     tool_json_set(node->gpus[at].numas));
 }
 
-/* Returns what the script reads, which the caller frees; NULL: out of memory. "groups": of
- * --number; 0 if it was not given. */
+/* Returns what the script reads, which the caller frees; NULL: out of memory. "numas": the usable
+ * ones; "groups": of --number; 0 if it was not given. */
 static char *describe(const struct probe *p, const bool *taken)
 {
     const struct nuioa_node *node = &p->node;
     json_t *numas = json_array(), *nics = json_array(), *gpus = json_array();
     for (uint32_t i = 0; i < node->numa_count; i++)
-        numas = tool_json_add(numas, numa_object(node, &node->numas[i]));
+        if (probe_nic_is_usable(node, &node->numas[i]))
+            numas = tool_json_add(numas, numa_object(node, i));
     for (uint32_t i = 0; i < node->nic_count; i++)
         nics = taken[i] ? tool_json_add(nics, nic_object(node, i)) : nics;
     for (uint32_t i = 0; p->nic.gpus && i < node->gpu_count; i++)
         gpus = tool_json_add(gpus, gpu_object(node, i));
-    json_t *task = json_pack("{so si si si so so so}", "host", tool_json_text(node->host), "rounds",
-                             (int)p->nic.rounds, "limit_s", (int)p->nic.limit_s, "groups",
-                             (int)p->nic.groups, "numas", numas, "nics", nics, "gpus", gpus);
+    json_t *task = json_pack("{si si si so so so}", "rounds", (int)p->nic.rounds, "limit_s",
+                             (int)p->nic.limit_s, "groups", (int)p->nic.groups, "numas", numas,
+                             "nics", nics, "gpus", gpus);
     char *text = task ? json_dumps(task, JSON_ENSURE_ASCII | JSON_COMPACT) : NULL;
     json_decref(task);
     return text;
-}
-
-/* --- what it answers -------------------------------------------------------------------------- */
-
-/* Puts medians beside what is known of the NICs. Each of `figures` is five numbers: the indexes of
- * the NIC and the NUMA node, the quantity, the median, and how values spread. Returns false without
- * memory. */
-static bool take_figures(struct probe *p, const char *figures)
-{
-    unsigned at, numa, quantity;
-    double median, mad;
-    int used;
-    while (sscanf(figures, "%u %u %u %lf %lf%n", &at, &numa, &quantity, &median, &mad, &used) > 4) {
-        if (at >= p->node.nic_count || numa >= p->node.numa_count)
-            return false;
-        struct nuioa_nic *nic = &p->node.nics[at];
-        if (!nic->measured)
-            nic->measured = calloc(p->node.numa_count, sizeof(*nic->measured));
-        if (!nic->measured)
-            return false;
-        struct nuioa_nic_measured *m = &nic->measured[numa];
-        *(quantity == 0 ? &m->write_mb_s : quantity == 1 ? &m->read_mb_s : &m->latency_ns) = median;
-        m->n = p->nic.rounds;
-        m->mad = mad;
-        figures += used;
-    }
-    return true;
-}
-
-static int write_files(struct probe *p, const char *figures, const char *json)
-{
-    struct nuioa_error err;
-    if (p->heatmap && probe_heatmap(json, p->heatmap))
-        return TOOL_UNANSWERED;
-    if (p->out && !take_figures(p, figures))
-        return tool_fail("out of memory");
-    if (p->out && nuioa_distance_write_site(
-                      p->out, &p->node, p->node.distance.matrix,
-                      "nuioa probe --nic; distances between NUMA nodes as they were known", &err))
-        return tool_fail("%s", err.text);
-    return TOOL_DONE;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -195,28 +154,18 @@ static int take_nics(const struct probe *p, bool *taken)
     return count ? TOOL_DONE : TOOL_UNANSWERED;
 }
 
-/* Has the script measure, writes the files and prints the answer. Returns the exit status. */
+/* Has the script measure, and tells what it has found. Returns the exit status. */
 static int measure(struct probe *p, const bool *taken)
 {
-    enum { FIGURES, JSON, REPORT, WHY, TEXTS }; /* "nothing was measured" says why */
     const char *words[] = { "probe", p->nic.tool ? p->nic.tool : "",
                             p->nic.number ? p->nic.number : "" };
-    const char *texts[TEXTS] = { "", "", "", "" };
-    char *task = describe(p, taken), *answer = NULL;
+    char *task = describe(p, taken), *printed = NULL;
     size_t length = 0;
-    int rc = task ? tool_python_run("probe-nic.py", 3, (char **)words, task, &answer, &length)
+    int rc = task ? tool_python_run("probe-nic.py", 3, (char **)words, task, &printed, &length)
                   : tool_fail("out of memory");
-    for (size_t i = 0, at = 0; i < TEXTS && at < length; at += strlen(answer + at) + 1)
-        texts[i++] = answer + at;
-    if (*texts[WHY])
-        rc = tool_fail("%s", texts[WHY]);
     if (!rc)
-        rc = write_files(p, texts[FIGURES], texts[JSON]);
-    if (length)
-        puts(texts[p->json ? JSON : REPORT]);
-    if (!rc && p->out && !p->json)
-        printf("written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
-    free(answer);
+        rc = probe_nic_tell(p, printed, length);
+    free(printed);
     free(task);
     return rc;
 }

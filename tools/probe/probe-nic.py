@@ -5,8 +5,7 @@ A benchmark that is installed runs between two ends on this node, each bound to 
 that it starts outlives this program.
 
 Standard input is JSON, whose keys nic_probe.c explains. The arguments are --tool and --number,
-texts that need not be UTF-8, or "". Standard output gets four texts with NUL between: the medians
-for the site's file, JSON, a report for people, and why nothing was measured.
+texts that need not be UTF-8, or "". Standard output gets JSON, whose keys nic_report.c explains.
 """
 import signal
 STOPS = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -24,7 +23,6 @@ import re
 import resource
 import shutil
 import socket
-import statistics
 import subprocess
 import sys
 import time
@@ -32,15 +30,9 @@ from contextlib import suppress
 from glob import glob
 
 WRITES, READS, LATENCY = range(3)  # the card into memory, from memory; time of a message
-NAMES = "writes", "reads", "latency"
-KEYS = "write_mb_s", "read_mb_s", "latency_ns"
-ROW = "%-16s %-16s %5s %12s %12s %12s %8s"
 OUTPUT_BYTES = 256 << 10  # what is kept of what an end prints
 LISTEN_S, LINGER_S = 10, 0.5  # until a server listens; until it ends by itself after its client
 LOCKED_BYTES = 8 << 20  # less locked memory than this is named where a benchmark fails
-BUSY_CPUS = 0.5  # more than this is another program, and not the one that looks for it
-ERRORS = 4  # standard errors of their difference by which medians must differ
-LEVELS = 8  # farther ones are not looked at
 
 # The benchmarks: command; environment; where the number is; what a unit of it is in MB/s (10^6
 # bytes) or nanoseconds; which end each quantity is about; kinds of NIC. A word with {...} that has
@@ -108,7 +100,7 @@ class Benchmark:
             begin, end = match[self.group:self.group + 2]
             word = text[at + begin:at + end]
             if re.fullmatch(rb"[ \t]*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", word) and \
-                    0 < float(word) < math.inf:
+                    0 < float(word) * self.factor < math.inf:
                 found.append(float(word) * self.factor)
             at += match[1] or 1
         return found
@@ -278,14 +270,11 @@ def run_pair(benchmark, nic, places, limit_s):
 
 class Row:
     """What is measured between a NIC and a NUMA node or a GPU: of each quantity the benchmark, its
-    values, one of each round, their median, and why there are none."""
+    values, one of each round, and why there are none."""
 
     def __init__(self, nic, numa, gpu):
         self.nic, self.numa, self.gpu = nic, numa, gpu
-        self.place = "GPU %s" % gpu["pci"] if gpu else "NUMA node %d" % numa["numa"]
-        self.level = nic["levels"][numa["at"]] if nic["levels"] and not gpu else None
-        self.benchmarks, self.errors, self.medians = [None] * 3, [""] * 3, [0] * 3
-        self.values = [], [], []
+        self.benchmarks, self.errors, self.values = [None] * 3, [""] * 3, ([], [], [])
 
     def find_benchmark(self, quantity, asked, known):
         """Finds that of the command line, or the first of the table that fits and is on PATH.
@@ -315,10 +304,19 @@ class Row:
         except Failed as e:
             self.errors[quantity] = str(e)
 
+    def told(self):
+        """Returns what is told of it. Texts need not be UTF-8: each byte becomes a character."""
+        programs = [b.program if b else "" for b in self.benchmarks]
+        texts = [[os.fsencode(text).decode("latin-1") for text in pair]
+                 for pair in zip(programs, self.errors)]
+        return {"nic": self.nic["at"], "numa": self.numa["at"],
+                "gpu": self.gpu["at"] if self.gpu else -1,
+                "cells": [[*pair, values] for pair, values in zip(texts, self.values)]}
 
-def near(device, usable):
+
+def near(device, numas):
     """Returns a NUMA node beside a device; where none is known that can be used, any."""
-    return ([numa for numa in usable if numa["numa"] in device["numas"]] + usable)[0]
+    return ([numa for numa in numas if numa["numa"] in device["numas"]] + numas)[0]
 
 
 def make_cells(task, tool, number):
@@ -328,11 +326,11 @@ def make_cells(task, tool, number):
         asked = [Benchmark(tool, "", number, 1, PUSH, (), task["groups"])]
     elif tool:
         asked = [b for b in known if b.program == tool]
-    usable = [numa for numa in task["numas"] if numa["usable"]]
-    for nic in task["nics"] if usable else ():
-        nic["near"] = near(nic, usable)
-        rows = [Row(nic, numa, None) for numa in usable] + [
-            Row(nic, near(gpu, usable), gpu) for gpu in task["gpus"]]
+    numas = task["numas"]
+    for nic in task["nics"] if numas else ():
+        nic["near"] = near(nic, numas)
+        rows = [Row(nic, numa, None) for numa in numas] + [
+            Row(nic, near(gpu, numas), gpu) for gpu in task["gpus"]]
         cells += [(row, q) for row in rows for q in range(3) if row.find_benchmark(q, asked, known)]
     return cells
 
@@ -365,7 +363,7 @@ def show(done, count, rounds):
 def measure(cells, task):
     """Measures all cells, in an order that is shuffled in each round: what changes slowly, such as
     temperature, falls on all alike."""
-    order, shuffler, done, before = list(cells), random.Random(1), 0, busy_cpus()
+    order, shuffler, done = list(cells), random.Random(1), 0
     for _ in range(task["rounds"]):
         if all(row.errors[quantity] for row, quantity in cells):
             break
@@ -374,136 +372,6 @@ def measure(cells, task):
             row.measure(quantity, task["limit_s"])
             done += 1
             show(done, len(cells), task["rounds"])
-    task["busy"] = before, busy_cpus()
-
-
-# --- what it tells --------------------------------------------------------------------------------
-
-def median(values):
-    return statistics.median(values) if values else 0
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
-def pooled_mad(rows, quantity):
-    """Returns the median distance of values from the median of their cell, over that median. Where
-    the median is one of the values, that one tells nothing."""
-    far = []
-    for row in rows:
-        middle, values = row.medians[quantity], sorted(row.values[quantity])
-        if len(values) % 2:
-            del values[len(values) // 2]
-        far += [abs(value - middle) / middle for value in values if middle > 0]
-    return median(far)
-
-
-def find_gap(rows, task):
-    """Finds what distance from the NIC costs, from the rates at which cards write: the mean of the
-    NUMA nodes beside them against that of each level, over all NICs. A difference below four
-    standard errors is none, and one round does not tell these."""
-    error = 1.2533 * 1.4826 * task["mads"][WRITES] / math.sqrt(task["rounds"])  # of a median
-    task.update(error=error, least=None, remote=None, hop=None)  # there is nothing to compare
-
-    def doubt(a, b):
-        """Returns the least difference of two levels that is believed, with normal noise."""
-        return ERRORS * error * math.sqrt(1 / len(a) + 1 / len(b))
-
-    def more(close, far):
-        a, b = mean(close), mean(far)
-        return a / b - 1 if a > b and a - b >= doubt(close, far) else 0
-
-    levels, rows = [[] for _ in range(LEVELS)], [row for row in rows if row.medians[WRITES] > 0]
-    for row in rows:
-        beside = [r.medians[WRITES] for r in rows if r.nic is row.nic and r.level == 0]
-        if beside and row.level in range(LEVELS):
-            levels[row.level].append(row.medians[WRITES] / mean(beside))
-    local, remote, *others = levels
-    if local and remote and task["rounds"] > 1:
-        cost = more(local, remote)
-        hops = [max(0, more(local, far) - cost) / k if more(remote, far) else 0
-                for k, far in enumerate(others, 1) if far]
-        task.update(least=doubt(local, remote), remote=cost, hop=mean(hops) if hops else None)
-
-
-def reasons(cells):
-    """Says why cells are empty: each reason once, and few of them."""
-    found = {}
-    for row, quantity in cells:
-        if row.errors[quantity]:
-            found.setdefault(row.errors[quantity], []).append((row, quantity))
-    for why, empty in list(found.items())[:6]:
-        row, quantity = empty[0]
-        yield "%s, %s, %s: %s%s" % (row.nic["label"], row.place, NAMES[quantity], why,
-                                    " (and %d more)" % (len(empty) - 1) if empty[1:] else "")
-    left = sum(len(empty) for empty in list(found.values())[6:])
-    if left:
-        yield "and %d more figures are missing" % left
-
-
-def believed(task):
-    """Says which differences are believed."""
-    remote, hop = task["remote"], task["hop"]
-    if task["rounds"] < 2:
-        yield "one round gives no variance, so no difference is believed: use --rounds 5"
-        return
-    yield "values spread by %.1f %% (median absolute deviation), so that a median has a standard " \
-        "error of %.1f %%" % (100 * task["mads"][WRITES], 100 * task["error"])
-    if remote is None:
-        return
-    if remote > 0:
-        yield "leaving the NIC's NUMA node costs %.1f %% of the rate; from %.1f %% on a " \
-            "difference is believed" % (100 * remote / (1 + remote), 100 * task["least"])
-    else:
-        yield "distance from the NIC costs nothing here: a difference of %.1f %% would have been " \
-            "believed" % (100 * task["least"])
-    yield "for plugstack.conf: remote_cost=%.2f%s" % (
-        remote, " (hop_cost needs a figure from two levels away)" if hop is None
-        else " hop_cost=%.2f" % hop)
-
-
-def report(cells, task):
-    """Returns the lines for people."""
-    tools = {q: row.benchmarks[q].program for row, q in reversed(cells) if row.benchmarks[q]}
-    numas = [numa for numa in task["numas"] if numa["whole"]]
-    left_out = [numa for numa in numas if not numa["usable"]]
-    yield "%s:%s %d round%s\n" % (
-        task["host"], "".join(" %s by %s," % (NAMES[q], tools[q]) for q in sorted(tools)),
-        task["rounds"], "" if task["rounds"] == 1 else "s")
-    yield ROW % ("NIC", "memory", "level", "writes MB/s", "reads MB/s", "latency ns", "of best")
-    for row in task["rows"]:
-        writes = row.medians[WRITES]
-        best = max(r.medians[WRITES] for r in task["rows"] if r.nic is row.nic)
-        yield ROW % (row.nic["label"], row.place, "-" if row.level is None else row.level,
-                     *("%.0f" % m if m > 0 else "-" for m in row.medians),
-                     "%.0f %%" % (100 * writes / best) if writes > 0 else "-")
-    yield ""
-    yield from reasons(cells)
-    if left_out:
-        yield "%d of the %d NUMA nodes may not be used here and are left out. In a job, use " \
-            "srun --exclusive" % (len(left_out), len(numas))
-    if max(task["busy"]) > BUSY_CPUS:
-        yield "other load: %.1f CPUs before, %.1f after; figures may be too low" % tuple(
-            max(0, busy) for busy in task["busy"])
-    if any(row.medians[WRITES] > 0 for row in task["rows"]):
-        yield from believed(task)
-
-
-def json_of(task):
-    def rounded(value):
-        return None if value is None or value < 0 else round(float(value), 4)
-    mads = task["mads"]
-    return json.dumps({
-        "nuioa": 1, "cells": [
-            {"nic": row.nic["label"], "numa": None if row.gpu else row.numa["numa"],
-             "gpu": row.gpu["pci"] if row.gpu else None, "level": row.level,
-             **{key: float("%.9g" % value) or None for key, value in zip(KEYS, row.medians)},
-             "why": next(filter(None, row.errors), None)} for row in task["rows"]],
-        "rounds": task["rounds"], "write_mad": rounded(mads[WRITES]),
-        "read_mad": rounded(mads[READS]), "latency_mad": rounded(mads[LATENCY]),
-        "believed": rounded(task["least"]), "busy_cpus": [rounded(b) for b in task["busy"]],
-        "remote_cost": rounded(task["remote"]), "hop_cost": rounded(task["hop"])}, indent=2)
 
 
 # --- all of it ------------------------------------------------------------------------------------
@@ -513,24 +381,10 @@ def main(tool, number):
     while os.open(os.devnull, os.O_RDWR) < 3:
         pass  # no pipe gets the number of an output that was closed
     libc.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
-    for at, numa in enumerate(task["numas"]):
-        numa["at"] = at
-    cells = make_cells(task, tool, number)
+    cells, before = make_cells(task, tool, number), busy_cpus()
     measure(cells, task)
-    rows = task["rows"] = list(dict.fromkeys(row for row, _ in cells))
-    for row, quantity in cells:
-        if not row.errors[quantity]:
-            row.medians[quantity] = median(row.values[quantity])
-    mads = task["mads"] = [pooled_mad(rows, quantity) for quantity in range(3)]
-    find_gap(rows, task)
-    figures = ["%d %d %d %r %r" % (row.nic["at"], row.numa["at"], q, row.medians[q], max(mads))
-               for row, q in cells if row.medians[q] > 0 and not row.gpu]
-    why = ""
-    if not any(any(row.medians) for row in rows):
-        why = "nothing was measured: %s" % (cells[0][0].errors[cells[0][1]] if cells else
-                                            "no NUMA node has memory and CPUs that may be used")
-    sys.stdout.buffer.write(os.fsencode("\0".join((
-        "\n".join(figures), json_of(task), "\n".join(report(cells, task)), why))))
+    json.dump({"rows": [row.told() for row in dict.fromkeys(row for row, _ in cells)],
+               "busy": [before, busy_cpus()]}, sys.stdout)
 
 
 if __name__ == "__main__":
