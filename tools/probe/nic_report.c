@@ -3,9 +3,8 @@
 /* What `nuioa probe --nic` has found: medians, what distance from the NIC costs, and how it is
  * said. The script prints
  *
- *     {"rows": [{"nic", "numa", "gpu": indexes of the node's, or -1,
- *                "cells": [for each quantity [program or "", error or "", [a value each round]]]}],
- *      "busy": [processors that others kept busy before, and after; -1: unknown]}
+ *     [{"nic", "numa", "gpu": indexes of the node's, or -1,
+ *       "cells": [for each quantity [program or "", error or "", [a value each round]]]}]
  *
  * where each byte of a text is a character. */
 
@@ -51,7 +50,6 @@ struct found {
     struct probe *p;
     struct row *rows; /* [count] */
     size_t count;
-    double busy[2];
     double mads[QUANTITIES];
     double error; /* standard error of a median of writes */
     double least; /* difference that is believed; NAN: there is nothing to compare */
@@ -140,12 +138,9 @@ static bool read_row(struct probe *p, struct row *r, json_t *from)
     return true;
 }
 
-static bool read_found(struct found *f, const json_t *root)
+static bool read_found(struct found *f, json_t *rows)
 {
-    json_t *rows;
-    if (json_unpack((json_t *)root, "{so s[FF!]}", "rows", &rows, "busy", &f->busy[0],
-                    &f->busy[1]) ||
-        !json_is_array(rows))
+    if (!json_is_array(rows))
         return false;
     f->rows = nuioa_arena_take(&f->p->arena, json_array_size(rows) + 1, sizeof(*f->rows));
     for (; f->rows && f->count < json_array_size(rows); f->count++)
@@ -347,9 +342,9 @@ static void print_report(const struct found *f)
     putchar('\n');
     print_reasons(f);
     print_left_out(&f->p->node);
-    if (fmax(f->busy[0], f->busy[1]) > BUSY_CPUS)
+    if (fmax(f->p->nic.busy[0], f->p->nic.busy[1]) > BUSY_CPUS)
         printf("other load: %.1f CPUs before, %.1f after; figures may be too low\n",
-               fmax(0, f->busy[0]), fmax(0, f->busy[1]));
+               fmax(0, f->p->nic.busy[0]), fmax(0, f->p->nic.busy[1]));
     for (size_t i = 0; i < f->count; i++)
         if (f->rows[i].cells[WRITES].median > 0) {
             print_believed(f);
@@ -397,12 +392,12 @@ static json_t *rounded(double value)
 /* Returns all of it as JSON (doc/formats.md), which the caller frees; NULL: out of memory. */
 static char *json_of(const struct found *f)
 {
-    json_t *root =
-        json_pack("{si so si so so so so s[oo] so so}", "nuioa", 1, "cells", cells_of(f), "rounds",
-                  (int)f->p->nic.rounds, "write_mad", rounded(f->mads[WRITES]), "read_mad",
-                  rounded(f->mads[READS]), "latency_mad", rounded(f->mads[LATENCY]), "believed",
-                  rounded(f->least), "busy_cpus", rounded(f->busy[0]), rounded(f->busy[1]),
-                  "remote_cost", rounded(f->p->cost.remote), "hop_cost", rounded(f->p->cost.hop));
+    json_t *root = json_pack("{si so si so so so so s[oo] so so}", "nuioa", 1, "cells", cells_of(f),
+                             "rounds", (int)f->p->nic.rounds, "write_mad", rounded(f->mads[WRITES]),
+                             "read_mad", rounded(f->mads[READS]), "latency_mad",
+                             rounded(f->mads[LATENCY]), "believed", rounded(f->least), "busy_cpus",
+                             rounded(f->p->nic.busy[0]), rounded(f->p->nic.busy[1]), "remote_cost",
+                             rounded(f->p->cost.remote), "hop_cost", rounded(f->p->cost.hop));
     char *text =
         root ? json_dumps(root, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(15))
              : NULL;

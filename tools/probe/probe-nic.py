@@ -29,47 +29,12 @@ import time
 from contextlib import suppress
 from glob import glob
 
-WRITES, READS, LATENCY = range(3)  # the card into memory, from memory; time of a message
+LATENCY = 2  # of the quantities 0 to 2; the first are rates of writes and reads
 OUTPUT_BYTES = 256 << 10  # what is kept of what an end prints
 LISTEN_S, LINGER_S = 10, 0.5  # until a server listens; until it ends by itself after its client
 LOCKED_BYTES = 8 << 20  # less locked memory than this is named where a benchmark fails
 
-# The benchmarks: command; environment; where the number is; what a unit of it is in MB/s (10^6
-# bytes) or nanoseconds; which end each quantity is about; kinds of NIC. A word with {...} that has
-# no value is left out, as {host} has none for the server. The options are documented in
-#   ib_*          perftest(1) of github.com/linux-rdma/perftest, man/perftest.1; 6.06 was tried
-#   cxi_write_bw  cxi_write_bw(1) 2.4 of the CXI Diagnostics and Utilities
-#   ucx_perftest  ucx_perftest -h, and openucx.readthedocs.io for UCX_TLS and UCX_NET_DEVICES
-#   fi_rma_bw     fabtests(7) of github.com/ofiwg/libfabric, fabtests/man/fabtests.7.md
-# Messages are of 1 MiB: large enough for the full rate, small enough for 8 MB of locked memory.
-# perftest means 10^9 bits by Gb, libfabric and cxi 10^6 bytes by MB, UCX 2^20 bytes. With write
-# both ends of fi_rma_bw would write at once; with writedata the client alone does, which
-# Slingshot's provider of libfabric lacks.
 SERVER, CLIENT = range(2)
-# The card writes to the end that receives, and reads from the one that sends. A latency is about
-# the client, whose cores start the messages.
-PUSH, PULL = {WRITES: SERVER, READS: CLIENT}, {WRITES: CLIENT, READS: SERVER}
-B = "[[:blank:]]"
-N = B + "+[0-9.]+"
-LINE = "^" + B + "*[0-9]+" + N
-END = B + "*$"
-VERBS = ("infiniband", "roce", "omnipath", "other")
-BW = " -d {nic} -i {ibport} -p {port} -F -s 1048576 -n 1000 --report_gbits --use_cuda={gpu} {host}"
-CUDA = "CUDA_DEVICE_ORDER=PCI_BUS_ID"
-TABLE = (
-    ("ib_write_bw" + BW, CUDA, LINE + N + "(" + N + ")" + N + END, 125, PUSH, VERBS),
-    ("ib_read_bw" + BW, CUDA, LINE + N + "(" + N + ")" + N + END, 125, PULL, VERBS),
-    ("cxi_write_bw -d {cxi} -p {port} -s 1048576 -n 100 {host}", "",
-     LINE + "(" + N + ")" + N + END, 1, PUSH, ("slingshot",)),
-    ("ucx_perftest -t ucp_put_bw -s 1048576 -n 1000 -w 100 -f -p {port} {host}",
-     "UCX_NET_DEVICES={nic}:{ibport} UCX_TLS=ib",
-     "^" + B + "*[0-9]+" + 4 * N + "(" + N + ")" + 2 * N + END, 1.048576, PUSH, VERBS),
-    ("fi_rma_bw -p {provider} -d {domain} -o writedata -S 1048576 -I 1000 -b={port} {host}", "",
-     "^[0-9]+[kmg]?" + 2 * (B + "+[0-9]+[kmg]?") + N + "s(" + N + ")", 1, PUSH, VERBS + ("efa",)),
-    ("ib_write_lat -d {nic} -i {ibport} -p {port} -F -s 8 -n 2000 {host}", "",
-     LINE + 2 * N + "(" + N + ")" + N, 1000, {LATENCY: CLIENT}, VERBS),
-)
-PROVIDERS = {"efa": "efa", "slingshot": "cxi", "omnipath": "opx"}  # of libfabric; else verbs
 
 ctypes.CDLL("libnuma.so.1", ctypes.RTLD_GLOBAL)
 libc = ctypes.CDLL(None, use_errno=True)
@@ -82,11 +47,12 @@ class Failed(Exception):
 # --- a run of a benchmark -------------------------------------------------------------------------
 
 class Benchmark:
-    """A row of TABLE, or --tool and --number of the command line."""
+    """One of task["benchmarks"]. A word of its command with {...} that has no value is left out, as
+    {host} has none for the server."""
 
-    def __init__(self, command, variables, number, factor, about, kinds, groups=1):
+    def __init__(self, command, variables, number, factor, ends, kinds, groups):
         self.command, self.variables, self.factor = command, variables, factor
-        self.about, self.kinds, self.group = about, kinds, 2 * min(groups, 9)
+        self.ends, self.kinds, self.group = ends, kinds, 2 * min(groups, 9)
         self.program = os.path.basename(command.split()[0])
         self.regex = ctypes.create_string_buffer(512)  # no system's regex_t is larger
         libc.regcomp(self.regex, os.fsencode(number), 1 | 4)  # REG_EXTENDED | REG_NEWLINE
@@ -115,13 +81,9 @@ def words_of(text, values):
 
 def values_of(nic):
     """Returns what takes the place of words in braces."""
-    kind, name, cxi = nic["kind"], nic["name"], nic["cxi"] or nic["name"]
     with socket.socket() as free:
         free.bind(("", 0))
-        port = free.getsockname()[1]
-    return {"nic": name, "ibport": str(nic["port"] or 1), "cxi": cxi, "port": str(port),
-            "domain": {"slingshot": cxi, "efa": name + "-rdm"}.get(kind, name),
-            "provider": PROVIDERS.get(kind, "verbs")}
+        return dict(nic["values"], port=str(free.getsockname()[1]))
 
 
 def bind_to(numa):
@@ -276,12 +238,12 @@ class Row:
         self.nic, self.numa, self.gpu = nic, numa, gpu
         self.benchmarks, self.errors, self.values = [None] * 3, [""] * 3, ([], [], [])
 
-    def find_benchmark(self, quantity, asked, known):
-        """Finds that of the command line, or the first of the table that fits and is on PATH.
-        Returns what is false if the quantity is not asked for: no benchmark tells it."""
-        fitting = [b for b in asked or known if quantity in b.about]
+    def find_benchmark(self, quantity, known, asked):
+        """Finds that of the command line, or the first that fits and is on PATH. Returns what is
+        false if the quantity is not asked for: no benchmark tells it."""
+        fitting = [b for b in known if b.ends[quantity] >= 0]
         if not asked:
-            fitting = [b for b in fitting if self.nic["kind"] in b.kinds]
+            fitting = [b for b in fitting if self.nic["kind"] in b.kinds.split()]
             names = " ".join(b.program for b in fitting)
             fitting = [b for b in fitting if shutil.which(b.program)]
             if not fitting and quantity != LATENCY and not self.gpu:
@@ -298,7 +260,7 @@ class Row:
         if self.errors[quantity]:
             return
         benchmark, places = self.benchmarks[quantity], [(self.nic["near"], "")] * 2
-        places[benchmark.about[quantity]] = self.numa, str(self.gpu["place"]) if self.gpu else ""
+        places[benchmark.ends[quantity]] = self.numa, str(self.gpu["place"]) if self.gpu else ""
         try:
             self.values[quantity].append(run_pair(benchmark, self.nic, places, limit_s))
         except Failed as e:
@@ -321,32 +283,16 @@ def near(device, numas):
 
 def make_cells(task, tool, number):
     """Returns all that is to be measured, each as (row, quantity)."""
-    known, asked, cells = [Benchmark(*row) for row in TABLE], [], []
+    cells, known = [], [Benchmark(**row) for row in task["benchmarks"]]
     if number:
-        asked = [Benchmark(tool, "", number, 1, PUSH, (), task["groups"])]
-    elif tool:
-        asked = [b for b in known if b.program == tool]
+        known[0] = Benchmark(**dict(task["benchmarks"][0], command=tool, number=number))
     numas = task["numas"]
     for nic in task["nics"] if numas else ():
         nic["near"] = near(nic, numas)
         rows = [Row(nic, numa, None) for numa in numas] + [
             Row(nic, near(gpu, numas), gpu) for gpu in task["gpus"]]
-        cells += [(row, q) for row in rows for q in range(3) if row.find_benchmark(q, asked, known)]
+        cells += [(row, q) for row in rows for q in range(3) if row.find_benchmark(q, known, tool)]
     return cells
-
-
-def busy_cpus():
-    """Returns how many processors are busy now, over a fifth of a second; -1 if unknown."""
-    def read():
-        with open("/proc/stat") as file:
-            return [int(ticks) for ticks in file.readline().split()[1:9]]
-    try:
-        before = read()
-        time.sleep(0.2)
-        more = [b - a for a, b in zip(before, read())]
-        return os.sysconf("SC_NPROCESSORS_ONLN") * sum(more[:3] + more[5:]) / max(1, sum(more))
-    except (OSError, ValueError):
-        return -1
 
 
 def show(done, count, rounds):
@@ -381,10 +327,9 @@ def main(tool, number):
     while os.open(os.devnull, os.O_RDWR) < 3:
         pass  # no pipe gets the number of an output that was closed
     libc.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
-    cells, before = make_cells(task, tool, number), busy_cpus()
+    cells = make_cells(task, tool, number)
     measure(cells, task)
-    json.dump({"rows": [row.told() for row in dict.fromkeys(row for row, _ in cells)],
-               "busy": [before, busy_cpus()]}, sys.stdout)
+    json.dump([row.told() for row in dict.fromkeys(row for row, _ in cells)], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ struct probe_nic_options {
     const char *tool, *number;
     uint32_t rounds, limit_s;
     uint32_t groups; /* of the expression `number` */
+    double busy[2];  /* processors that others kept busy before, and after; -1: unknown */
 };
 
 /* The options as they were typed (texts of argv; NULL if not given), and the results. tool_probe
