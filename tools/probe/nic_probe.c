@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/probe/nic_probe.h"
 
-#include <errno.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
@@ -50,6 +49,10 @@ enum { NONE = -1, SERVER, CLIENT };
     { \
         CLIENT, SERVER, NONE \
     }
+#define TIME \
+    { \
+        NONE, NONE, CLIENT \
+    }
 
 static const struct benchmark {
     const char *command, *variables; /* with {...} for values */
@@ -68,12 +71,8 @@ static const struct benchmark {
       VERBS },
     { "fi_rma_bw -p {provider} -d {domain} -o writedata -S 1048576 -I 1000 -b={port} {host}", "",
       "^[0-9]+[kmg]?" SIZE SIZE NUMBER "s" THIS, 1, PUSH, VERBS " efa" },
-    { "ib_write_lat -d {nic} -i {ibport} -p {port} -F -s 8 -n 2000 {host}",
-      "",
-      LINE NUMBER NUMBER THIS NUMBER,
-      1000,
-      { NONE, NONE, CLIENT },
-      VERBS },
+    { "ib_write_lat -d {nic} -i {ibport} -p {port} -F -s 8 -n 2000 {host}", "",
+      LINE NUMBER NUMBER THIS NUMBER, 1000, TIME, VERBS },
 };
 enum { BENCHMARKS = sizeof(benchmarks) / sizeof(*benchmarks) };
 
@@ -140,12 +139,6 @@ int probe_nic_check(struct probe *p)
 }
 
 /* --- what the script is told ------------------------------------------------------------------ */
-
-bool probe_nic_is_usable(const struct nuioa_node *node, const struct nuioa_numa *numa)
-{
-    return numa->memory_bytes && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
-           hwloc_bitmap_intersects(numa->cpus, node->allowed_cpus);
-}
 
 /* "at": its index, as below; "numa": the OS index; "cpus": those that may be used. */
 static json_t *numa_object(const struct nuioa_node *node, uint32_t at)

@@ -297,6 +297,12 @@ static void print_reasons(const struct found *f)
         printf("and %zu more figures are missing\n", left);
 }
 
+bool probe_nic_is_usable(const struct nuioa_node *node, const struct nuioa_numa *numa)
+{
+    return numa->memory_bytes && hwloc_bitmap_isset(node->allowed_numas, numa->os_index) &&
+           hwloc_bitmap_intersects(numa->cpus, node->allowed_cpus);
+}
+
 static void print_left_out(const struct nuioa_node *node)
 {
     unsigned whole = 0, left_out = 0;

@@ -283,9 +283,8 @@ def near(device, numas):
 
 def make_cells(task, tool, number):
     """Returns all that is to be measured, each as (row, quantity)."""
-    cells, known = [], [Benchmark(**row) for row in task["benchmarks"]]
-    if number:
-        known[0] = Benchmark(**dict(task["benchmarks"][0], command=tool, number=number))
+    typed = {"command": tool, "number": number} if number else {}
+    cells, known = [], [Benchmark(**dict(row, **typed)) for row in task["benchmarks"]]
     numas = task["numas"]
     for nic in task["nics"] if numas else ():
         nic["near"] = near(nic, numas)
