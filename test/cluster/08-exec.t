@@ -99,6 +99,8 @@ for line in "mpirun.openmpi --oversubscribe --bind-to none" "mpiexec.hydra -laun
             "0|0 source=1 order=2
 1 source=1 order=2"
         user srun -N1 -n1 nuioa exec -- "${launcher[@]}" -n 2 "$told"
+        # Hydra 4.0 is now and then ended by SIGPIPE where its ranks end at once.
+        [ "$rc" -ne 141 ] || user srun -N1 -n1 nuioa exec -- "${launcher[@]}" -n 2 "$told"
         is "... without it, in a rank that was told: a stranger's advice is none" \
             "$rc|$(sort <<<"$out")" "0|0 source=0 order=0
 1 source=0 order=0"
