@@ -72,7 +72,8 @@ says() { printf '#!/bin/sh\necho %q\n' "$1" | install -D -m 755 /dev/stdin "$wor
 (while :; do :; done) &
 measure "${plain[@]}" --rounds 1
 kill %1
-like "other load is said" "$out" 'other load: [0-9.]+ CPUs before, [0-9.]+ after; figures may be too low'
+like "other load is said" "$out" \
+    'other load: [0-9.]+ CPUs before, [0-9.]+ after; figures may be too low'
 none='["","",[]]'
 says '[{"nic":9,"numa":0,"gpu":-1,"cells":['"$none,$none,$none"']}]'
 PATH=$work/script:$PATH measure "${plain[@]}" --rounds 1

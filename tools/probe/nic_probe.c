@@ -33,7 +33,7 @@
 #define LINE "^" BLANK "*[0-9]+" NUMBER
 #define END BLANK "*$"
 #define SIZE BLANK "+[0-9]+[kmg]?"
-#define VERBS "infiniband roce omnipath other"
+#define VERBS "infiniband|roce|omnipath|other"
 #define IB_BW \
     " -d {nic} -i {ibport} -p {port} -F -s 1048576 -n 1000 --report_gbits --use_cuda={gpu} {host}"
 #define CUDA "CUDA_DEVICE_ORDER=PCI_BUS_ID"
@@ -59,7 +59,7 @@ static const struct benchmark {
     const char *number;              /* a regular expression; its last group is the number */
     double factor;                   /* what a unit of it is in MB/s, or nanoseconds */
     int ends[3];                     /* for writes, reads, latency */
-    const char *kinds;               /* of NICs */
+    const char *kinds;               /* of NICs, with | between */
 } benchmarks[] = {
     { "ib_write_bw" IB_BW, CUDA, LINE NUMBER THIS NUMBER END, 125, PUSH, VERBS },
     { "ib_read_bw" IB_BW, CUDA, LINE NUMBER THIS NUMBER END, 125, PULL, VERBS },
@@ -70,7 +70,7 @@ static const struct benchmark {
       "^" BLANK "*[0-9]+" NUMBER NUMBER NUMBER NUMBER THIS NUMBER NUMBER END, 1.048576, PUSH,
       VERBS },
     { "fi_rma_bw -p {provider} -d {domain} -o writedata -S 1048576 -I 1000 -b={port} {host}", "",
-      "^[0-9]+[kmg]?" SIZE SIZE NUMBER "s" THIS, 1, PUSH, VERBS " efa" },
+      "^[0-9]+[kmg]?" SIZE SIZE NUMBER "s" THIS, 1, PUSH, VERBS "|efa" },
     { "ib_write_lat -d {nic} -i {ibport} -p {port} -F -s 8 -n 2000 {host}", "",
       LINE NUMBER NUMBER THIS NUMBER, 1000, TIME, VERBS },
 };

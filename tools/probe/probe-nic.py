@@ -243,7 +243,7 @@ class Row:
         false if the quantity is not asked for: no benchmark tells it."""
         fitting = [b for b in known if b.ends[quantity] >= 0]
         if not asked:
-            fitting = [b for b in fitting if self.nic["kind"] in b.kinds.split()]
+            fitting = [b for b in fitting if self.nic["kind"] in b.kinds.split("|")]
             names = " ".join(b.program for b in fitting)
             fitting = [b for b in fitting if shutil.which(b.program)]
             if not fitting and quantity != LATENCY and not self.gpu:
